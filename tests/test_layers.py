@@ -27,15 +27,5 @@ def test_every_layer_below_the_tools_is_kept_from_their_packages() -> None:
     assert sources == existing_layers() - MAY_USE_HEAVY_PACKAGES
 
 
-def test_layers_are_in_the_agreed_order() -> None:
-    (contract,) = (contract for contract in CONTRACTS if contract["type"] == "layers")
-    assert " ".join(layer.replace("(", "").replace(")", "") for layer in contract["layers"]) == (
-        "cli report plots export distributed io regressor inference baselines network datasets "
-        "checks trainers metrics formulations losses problem hypotheses region sets features "
-        "known data costs solvers results runs atomic messages "
-        "parameters exceptions printable tolerances arrays"
-    )
-
-
 def test_no_exceptions_are_listed() -> None:
     assert not [contract["name"] for contract in CONTRACTS if "ignore_imports" in contract]

@@ -148,17 +148,6 @@ def test_costs_that_mix_columns_numbers_and_sums(table: pd.DataFrame, command: A
     assert command(*asked, "--cost", "cost_1,1,cst_5*2").code == 2
 
 
-def test_evaluate_by_decision(example: Path, command: Any) -> None:
-    files = (str(example / "power.json"), str(example / "unseen.csv"))
-    run = command("evaluate", *files)
-    for text in ("plant_3", "trusted", "mean error", "R²", "returned decision"):
-        assert text in run.out
-    facts = json.loads(command("evaluate", *files, "--json").out)
-    assert set(facts["by_decision"]) == {"plant_1", "plant_3", "plant_5"}
-    counts = [each["n_samples"] for each in facts["by_trust"].values()]
-    assert sum(counts) == facts["n_samples"] == 7
-
-
 def test_one_cost_for_all_rows_and_rows_in_another_order(table: pd.DataFrame) -> None:
     X, y = table.iloc[:, :8], table.iloc[:, 8:]
     cost = ["cost_1", "cost_3", "cost_5"]

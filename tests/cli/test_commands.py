@@ -76,7 +76,9 @@ def test_fit_resumes_from_its_checkpoint(
     with monkeypatch.context() as patch:
         patch.setattr(fl.trainers.GradientDescent, "step", stopped)
         cut = command(*asked, "-o", "m.json", "--json")
-    assert json.loads(cut.out)["status"] == "interrupted"
+    assert cut.code == 1
+    assert "interrupted: the best model so far was written to m.json" in cut.err
+    assert json.loads(cut.out)["status"] == fl.load("m.json").result_.status == "interrupted"
     assert Path("run.ckpt").exists()
     other = command(*asked, "--seed", "1", "-o", "m.json")
     assert other.code == 2
@@ -128,20 +130,23 @@ def test_predict_prints_a_table_or_json(example: Path, command: Any) -> None:
     assert sum(found["counts"].values()) == len(found["trust"]) == len(found["rests_on"]) == 7
 
 
-def test_evaluate_says_no(example: Path, command: Any) -> None:
+def test_evaluate_by_decision_and_by_trust(example: Path, command: Any) -> None:
     files = (str(example / "power.json"), str(example / "unseen.csv"))
     run = command("evaluate", *files, "--norm", "l1", "--at-most", "-1")
     assert run.code == 1
     assert "above -1" in run.err
-    assert "loss (l1), 7 samples" in run.out
+    for text in ("loss (l1), 7 samples", "plant_3", "trusted", "mean error", "R²"):
+        assert text in run.out
     found = json.loads(command("evaluate", *files, "--json", "--at-most", "1e9").out)
     assert found["passed"] is True
     assert found["losses"]["suboptimality"] is found["losses"]["true_suboptimality"] is None
     assert found["r2"] <= 1.0
     assert found["mae"] >= 0.0
+    assert set(found["by_decision"]) == {"plant_1", "plant_3", "plant_5"}
+    counts = [each["n_samples"] for each in found["by_trust"].values()]
+    assert sum(counts) == found["n_samples"] == 7
     found = json.loads(command("evaluate", *files, "--json", "--losses", "all").out)
     assert found["losses"]["suboptimality"]["mean"] >= 0.0
-    assert found["losses"]["true_suboptimality"] is None
 
 
 def test_a_model_without_names_and_with_costs_of_its_own(example: Path, command: Any) -> None:
@@ -188,27 +193,6 @@ def test_export(example: Path, command: Any) -> None:
             assert (value <= limit + 1e-9).all()
     printed = json.loads(command("export", model, "--at", at, "--json").out)
     assert printed["text"] == by_text.out
-
-
-def test_an_interrupted_fit_keeps_the_best_and_says_so(
-    example: Path, command: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from feaslearn.trainers import Annealing
-
-    step, steps = Annealing.step, []
-
-    def interrupted(self: Any, *arguments: Any) -> Any:
-        steps.append(1)
-        if len(steps) > 3:
-            raise KeyboardInterrupt
-        return step(self, *arguments)
-
-    monkeypatch.setattr(Annealing, "step", interrupted)
-    data = str(example / "power.csv")
-    run = command("fit", data, *COLUMNS, "--hypothesis", "simplex:3", "-o", "m.json", "--json")
-    assert run.code == 1
-    assert "interrupted: the best model so far was written to m.json" in run.err
-    assert json.loads(run.out)["status"] == fl.load("m.json").result_.status == "interrupted"
 
 
 def test_report_for_scripts(command: Any, example: Path) -> None:

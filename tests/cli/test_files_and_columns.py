@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -63,18 +64,12 @@ def test_a_dash_prints(arguments: tuple[str, ...], command: Any) -> None:
     assert not Path("-").exists()
 
 
-def assert_equal_but_for_rounding(found: Any, expected: Any) -> None:
+def assert_equal_but_for_rounding(found: str, expected: str) -> None:
     """Sums over columns in another order differ in the last digit with old numpy."""
-    if isinstance(expected, dict):
-        assert list(found) == list(expected)
-        found, expected = list(found.values()), list(expected.values())
-    if isinstance(expected, list):
-        assert len(found) == len(expected)
-        for one, other in zip(found, expected, strict=True):
-            assert_equal_but_for_rounding(one, other)
-    else:
-        is_float = isinstance(expected, float)
-        assert found == (pytest.approx(expected, rel=1e-9, abs=1e-12) if is_float else expected)
+    number = r"-?\d+\.\d+(?:e[+-]?\d+)?"
+    assert re.sub(number, "", found) == re.sub(number, "", expected)
+    values = [list(map(float, re.findall(number, text))) for text in (found, expected)]
+    assert values[0] == pytest.approx(values[1], rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -94,10 +89,10 @@ def test_the_order_of_a_table_does_not_matter(options: tuple[str, ...], command:
     expected = command(verb, "power.json", *data, "unseen.csv", *rest, "--json")
     assert (expected.code, expected.err) == (0, "")
     found = command(verb, "power.json", *data, "reordered.csv", *rest, "--json")
-    assert_equal_but_for_rounding(json.loads(found.out), json.loads(expected.out))
+    assert_equal_but_for_rounding(found.out, expected.out)
     if verb == "predict":
         plain = command("predict", "power.json", "unseen.csv", "--json")
-        assert_equal_but_for_rounding(json.loads(plain.out), json.loads(expected.out))
+        assert_equal_but_for_rounding(plain.out, expected.out)
 
 
 def test_costs_are_listed_in_the_order_of_the_decisions(command: Any) -> None:

@@ -24,23 +24,22 @@ def grid():
     return model.fit(signals, decisions), signals, decisions
 
 
-def test_rows_and_columns_of_files_have_their_names(grid, tmp_path):
+@pytest.mark.parametrize("write", [fl.export.to_mps, fl.export.to_lp])
+def test_rows_and_columns_of_files_have_their_names(grid, write, tmp_path):
     model, signals, _ = grid
     region, cost = model.region(signals.iloc[[7]]), signals.iloc[7, :3].to_numpy()
-    for kind, write in (("mps", fl.export.to_mps), ("lp", fl.export.to_lp)):
-        path = tmp_path / f"region.{kind}"
-        names = write(region, path, cost)
-        assert names == {"p 1": "p_1", "p_3": "p_3", "p_5": "p_5"}
-        solver = highspy.Highs()
-        solver.setOptionValue("output_flag", False)
-        solver.readModel(str(path))
-        solver.run()
-        program = solver.getLp()
-        assert list(program.col_names_) == ["p_1", "p_3", "p_5"]
-        facets = [f"facet_{i + 1}" for i in range(len(model.facets_))]
-        assert set(program.row_names_) == {*facets, "equality_1"}
-        expected = cost @ region.minimize(cost)
-        assert solver.getInfo().objective_function_value == pytest.approx(expected, rel=1e-7)
+    path = tmp_path / ("region.mps" if write is fl.export.to_mps else "region.lp")
+    assert write(region, path, cost) == {"p 1": "p_1", "p_3": "p_3", "p_5": "p_5"}
+    solver = highspy.Highs()
+    solver.setOptionValue("output_flag", False)
+    solver.readModel(str(path))
+    solver.run()
+    program = solver.getLp()
+    assert list(program.col_names_) == ["p_1", "p_3", "p_5"]
+    facets = [f"facet_{i + 1}" for i in range(len(model.facets_))]
+    assert set(program.row_names_) == {*facets, "equality_1"}
+    expected = cost @ region.minimize(cost)
+    assert solver.getInfo().objective_function_value == pytest.approx(expected, rel=1e-7)
 
 
 @pytest.mark.parametrize("name", ["cvxpy", "pyomo", "linopy", "gurobipy"])
@@ -78,57 +77,54 @@ def test_a_dual_is_found_by_its_name(grid):
     assert total == pytest.approx(best, rel=1e-6)
 
 
-@pytest.mark.parametrize("name", ["cvxpy", "pyomo", "linopy", "gurobipy"])
-def test_signals_as_variables_give_the_same_optimum(grid, name):
-    pytest.importorskip(name)
+def in_cvxpy(model, cost, demand):
+    cp = pytest.importorskip("cvxpy")
+    s = cp.Variable(len(demand))
+    exported = fl.export.to_cvxpy(model, signals=dict(zip(demand.index, s, strict=True)))
+    rows = [*exported.constraints, s == demand.to_numpy()]
+    cp.Problem(cp.Minimize(cost @ exported.x), rows).solve(solver="HIGHS")
+    return exported.x.value
+
+
+def in_pyomo(model, cost, demand):
+    pyo = pytest.importorskip("pyomo.environ")
+    market = pyo.ConcreteModel()
+    market.s = pyo.Var(list(demand.index))
+    for key, value in demand.items():
+        market.s[key].fix(float(value))
+    market.plants = fl.export.to_pyomo(model, signals=market.s).model
+    x = list(market.plants.x.values())
+    market.cost = pyo.Objective(expr=sum(c * each for c, each in zip(cost, x, strict=True)))
+    pyo.SolverFactory("appsi_highs").solve(market)
+    return [pyo.value(each) for each in x]
+
+
+def in_linopy(model, cost, demand):
+    market = pytest.importorskip("linopy").Model()
+    s = {k: market.add_variables(lower=v, upper=v, name=f"s_{k}") for k, v in demand.items()}
+    exported = fl.export.to_linopy(model, market, signals=s)
+    market.add_objective((exported.x * cost).sum())
+    market.solve(solver_name="highs", io_api="direct", output_flag=False)
+    return exported.x.solution.to_numpy()
+
+
+def in_gurobipy(model, cost, demand):
+    gp = pytest.importorskip("gurobipy")
+    market = gp.Model(env=gp.Env(params={"OutputFlag": 0}))
+    s = {k: market.addVar(lb=v, ub=v) for k, v in demand.items()}
+    market.update()
+    exported = fl.export.to_gurobipy(model, market, signals=s)
+    market.setObjective(cost @ exported.x)
+    market.optimize()
+    return exported.x.X
+
+
+@pytest.mark.parametrize("solve", [in_cvxpy, in_pyomo, in_linopy, in_gurobipy])
+def test_signals_as_variables_give_the_same_optimum(grid, solve):
     model, signals, _ = grid
     row = signals.iloc[[11]]
-    cost, demand = row.to_numpy()[0, :3], row.iloc[0, 3:]
-    expected = model.predict(row).to_numpy()[0]
-    if name == "cvxpy":
-        import cvxpy as cp
-
-        s = cp.Variable(len(demand))
-        exported = fl.export.to_cvxpy(model, signals=dict(zip(demand.index, s, strict=True)))
-        cp.Problem(
-            cp.Minimize(cost @ exported.x), [*exported.constraints, s == demand.to_numpy()]
-        ).solve(solver="HIGHS")
-        found = exported.x.value
-    elif name == "pyomo":
-        import pyomo.environ as pyo
-
-        market = pyo.ConcreteModel()
-        market.s = pyo.Var(list(demand.index))
-        for key, value in demand.items():
-            market.s[key].fix(float(value))
-        market.plants = fl.export.to_pyomo(model, signals=market.s).model
-        x = list(market.plants.x.values())
-        market.cost = pyo.Objective(expr=sum(c * each for c, each in zip(cost, x, strict=True)))
-        pyo.SolverFactory("appsi_highs").solve(market)
-        found = [pyo.value(each) for each in x]
-    elif name == "linopy":
-        import linopy
-
-        market = linopy.Model()
-        s = {k: market.add_variables(lower=v, upper=v, name=f"s_{k}") for k, v in demand.items()}
-        exported = fl.export.to_linopy(model, market, signals=s)
-        market.add_objective((exported.x * cost).sum())
-        market.solve(solver_name="highs", io_api="direct", output_flag=False)
-        found = exported.x.solution.to_numpy()
-    else:
-        gp = pytest.importorskip("gurobipy")
-        try:
-            market = gp.Model()
-        except gp.GurobiError:
-            pytest.skip("no licence")
-        market.Params.OutputFlag = 0
-        s = {k: market.addVar(lb=v, ub=v) for k, v in demand.items()}
-        market.update()
-        exported = fl.export.to_gurobipy(model, market, signals=s)
-        market.setObjective(cost @ exported.x)
-        market.optimize()
-        found = exported.x.X
-    assert np.asarray(found) == pytest.approx(expected, abs=1e-6)
+    found = solve(model, row.to_numpy()[0, :3], row.iloc[0, 3:])
+    assert np.asarray(found) == pytest.approx(model.predict(row).to_numpy()[0], abs=1e-6)
 
 
 def test_signals_as_variables_are_refused_where_rows_are_not_linear(grid):

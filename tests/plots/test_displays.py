@@ -1,7 +1,8 @@
-"""The pictures of regions, predictions and losses."""
+"""The pictures of regions, facets, predictions, losses and networks."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,10 @@ matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 from feaslearn.plots import (  # noqa: E402
+    FacetsDisplay,
+    FacetsOverTimeDisplay,
     LearningCurveDisplay,
+    NetworkDisplay,
     PredictionDisplay,
     RegionDisplay,
     RegionPathDisplay,
@@ -186,3 +190,67 @@ def test_a_slice_has_named_edges(model: fl.RegionRegressor, frames: Any) -> None
     ball = fl.Region(AffineImage(fl.L2Ball(3), np.eye(3), np.zeros(3)), ["a", "b", "c"])
     with pytest.raises(DataError, match="whose rows are known"):
         RegionDisplay(ball).plot(decisions=["a", "b"], view="slice")
+
+
+def test_facets_are_rows_in_the_form_of_their_text(
+    model: fl.RegionRegressor, tmp_path: Path
+) -> None:
+    display = FacetsDisplay.from_estimator(model)
+    decisions, features, bars = display.axes_
+    coefficients, m = decisions.images[0].get_array(), len(model.facets_)
+    assert m > 0
+    assert coefficients.shape == (m, 3)
+    assert np.abs(coefficients).max() == pytest.approx(1.0)
+    assert features.images[0].get_array().shape == (m, 5)
+    assert [bar.get_width() for bar in bars.patches] == [facet.binds for facet in model.facets_]
+    assert [label.get_text() for label in decisions.get_xticklabels()] == PLANTS
+    names = [label.get_text() for label in decisions.get_yticklabels()]
+    assert names == [facet.name for facet in model.facets_]
+    # A text without a decision has no colour there, and signs are those of the text.
+    for facet, row in zip(model.facets_, coefficients, strict=True):
+        left = re.split(" [<>]= ", facet.text)[0]
+        for name, value in zip(PLANTS, row, strict=True):
+            assert (name in left) == (abs(value) > 1e-3), (facet.text, row)
+            minus = re.search(rf"-[ 0-9.]*{re.escape(name)}", left) is not None
+            assert minus == (value < -1e-3)
+    display.figure_.savefig(tmp_path / "facets.png")
+    long = FacetsDisplay(model.facets_, ["a" * 30, "b", "c"], SIGNALS[3:]).plot()
+    assert long.axes_[0].get_xticklabels()[0].get_text() == "a" * 17 + "…"
+
+
+def test_when_facets_bind(model: fl.RegionRegressor, frames: Any) -> None:
+    X, y = frames
+    draw = FacetsOverTimeDisplay.from_estimator
+    display = draw(model, X, most=2)
+    assert display.axes_.shape == (2, 2)
+    strip = display.axes_[0, 0].images[0].get_array()
+    assert strip.shape == (1, len(X))
+    share = 100 * np.mean(np.ma.filled(strip, 0) > 0)
+    assert f"binds in {share:.0f} %" in display.axes_[0, 1].get_title()
+    for step, shape in (("h", (24, 4)), ("D", (7, 12))):
+        times = pd.date_range("2025-03-03", periods=len(X), freq=step).to_pydatetime()
+        display = draw(model, X, times=times)
+        assert display.axes_[0, 0].images[0].get_array().shape == shape
+    with pytest.raises(DataError, match="3 times for 80 rows"):
+        draw(model, X, times=times[:3])
+    policy = fl.RegionRegressor(fl.Affine(fl.Simplex(2)), cost=SIGNALS[:3], random_state=0)
+    with pytest.raises(DataError, match="no known limit binds"):
+        draw(policy.fit(X, y), X)
+
+
+def test_a_network_shows_what_is_certain(tmp_path: Path) -> None:
+    pytest.importorskip("networkx")
+    data = fl.datasets.make_power5(n_samples=50, random_state=0, line_capacity=1.5)
+    learner = fl.NetworkLearner(
+        5, [1, 3, 5], generator_capacity=3.5, line_capacity=1.5, cost=[0, 1, 2], demand=range(3, 8)
+    )
+    found = learner.fit(data.signals, data.decisions).identify()
+    ring = [(1, 2), (2, 3), (3, 4), (4, 5), (5, 1)]
+    display = NetworkDisplay.from_estimator(learner, identification=found, truth=ring)
+    certain = len(found.certain)
+    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
+    assert f"certain ({certain})" in legend
+    assert f"learned, not certain ({len(learner.lines_) - certain})" in legend
+    assert "true line (5)" in legend
+    assert f"One of {found.n_networks[0]} networks" in display.ax_.get_title()
+    display.figure_.savefig(tmp_path / "network.png")

@@ -14,6 +14,13 @@ from typing import Any
 
 #: Under these names distributions install it.
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+#: Events that are complaints, and what they say.
+COMPLAINTS = {
+    "Runtime.exceptionThrown": "exceptionDetails",
+    "Runtime.consoleAPICalled": "args",
+    "Log.entryAdded": "entry",
+    "Page.javascriptDialogOpening": "message",
+}
 #: Seconds to wait for an answer.
 PATIENCE = 60.0
 
@@ -24,15 +31,7 @@ def find_browser() -> str | None:
 
 
 class Browser:
-    """One page of a browser; everything that it complains about is kept in ``complaints``.
-
-    Parameters
-    ----------
-    program : str
-        The browser.
-    profile : Path
-        A folder for what it writes.
-    """
+    """One page of a browser; everything that it complains about is kept in ``complaints``."""
 
     def __init__(self, program: str, profile: Path) -> None:
         ours, theirs = os.pipe(), os.pipe()
@@ -138,17 +137,11 @@ class Browser:
             self._buffer += chunk
         message, self._buffer = self._buffer.split(b"\0", 1)
         found = json.loads(message)
-        self._keep(found.get("method"), found.get("params", {}))
+        self._keep(found.get("method", ""), found.get("params", {}))
         return found
 
-    def _keep(self, method: str | None, parameters: dict[str, Any]) -> None:
-        if method == "Runtime.exceptionThrown":
-            self.complaints.append(json.dumps(parameters["exceptionDetails"]))
-        elif method == "Runtime.consoleAPICalled":
-            self.complaints.append(json.dumps(parameters["args"]))
-        elif method == "Log.entryAdded":
-            self.complaints.append(parameters["entry"]["text"])
-        elif method == "Page.javascriptDialogOpening":
-            self.complaints.append(f"dialog: {parameters['message']}")
+    def _keep(self, method: str, parameters: dict[str, Any]) -> None:
+        if method in COMPLAINTS:
+            self.complaints.append(json.dumps(parameters[COMPLAINTS[method]]))
         elif method == "Network.requestWillBeSent":
             self.requests.append(parameters["request"]["url"])

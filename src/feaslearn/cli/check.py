@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table as Grid
 
 from feaslearn.cli import options
-from feaslearn.cli.console import Console
+from feaslearn.cli.console import Console, grid, print_lines
 from feaslearn.printable import printable
 
 if TYPE_CHECKING:
     from rich.console import Console as RichConsole
 
     from feaslearn.cli.columns import FitColumns
-    from feaslearn.inference.roles import Finding, Roles
+    from feaslearn.inference.roles import Roles
     from feaslearn.regressor.explanation import Explanation
 
 #: What stands before a line.
@@ -75,10 +73,14 @@ def check(
 
     def show(rich: RichConsole) -> None:
         """Print the checks and, where none says no, the command that fits."""
-        _show(table.source, roles, found, fine, rich)
+        rows, n = roles.decisions.shape
+        rich.print(
+            f"{table.source}: {rows} rows, {n} prices, {roles.signals.shape[1]} other signals, "
+            f"{n} decisions. {'Ready' if fine else 'Not ready'} to fit.\n"
+        )
+        rich.print(grid((MARKS[each.level], each.check, str(each)) for each in found))
         if fine:
-            text = next_command(data, asked)
-            rich.print(f"\n{text}", markup=False, highlight=False, soft_wrap=True)
+            print_lines(rich, f"\n{next_command(data, asked)}")
 
     console.print(facts, show)
     return fine
@@ -125,22 +127,6 @@ def _roles(columns: FitColumns, maximises: bool) -> Roles:
     costs[whole] = resolved.evaluate(X[whole])
     both = Names(tuple(names), tuple(columns.decisions.columns))
     return Roles.of(X, costs, y, both, resolved, maximises)
-
-
-def _show(
-    source: str, roles: Roles, found: Sequence[Finding], fine: bool, console: RichConsole
-) -> None:
-    """Print the sizes, and a line for each check."""
-    rows, n = roles.decisions.shape
-    verdict = "Ready to fit." if fine else "Not ready to fit."
-    others = roles.signals.shape[1]
-    console.print(
-        f"{source}: {rows} rows, {n} prices, {others} other signals, {n} decisions. {verdict}\n"
-    )
-    grid = Grid.grid(padding=(0, 2))
-    for each in found:
-        grid.add_row(MARKS[each.level], each.check, printable(str(each)))
-    console.print(grid)
 
 
 def explain(
@@ -209,24 +195,24 @@ def _show_row(
     from feaslearn.tolerances import ROUNDING
 
     console.print(title)
-    grid = Grid.grid(padding=(0, 2))
-    grid.add_row("", *(printable(name) for name, _ in found.decision))
     least = ROUNDING * max(abs(value) for _, value in found.decision)
     shown = (value if abs(value) > least else 0.0 for _, value in found.decision)
-    grid.add_row("predicted", *(f"{value:.4g}" for value in shown))
+    rows = [
+        ["", *(name for name, _ in found.decision)],
+        ["predicted", *(f"{value:.4g}" for value in shown)],
+    ]
     if observed is not None:
-        grid.add_row("observed", *(f"{value:.4g}" for value in observed.values()))
-    console.print(grid)
+        rows.append(["observed", *(f"{value:.4g}" for value in observed.values())])
+    console.print(grid(rows))
     if found.rests_on:
         console.print("\nIt stops here because of")
-        grid = Grid.grid(padding=(0, 2))
-        grid.add_row("", "", "", "", "one more saves")
+        rows = [["", "", "", "", "one more saves"]]
         for limit in found.rests_on:
             mark = "!" if limit.status == "not seen" else " "
             worth = "" if limit.saves is None else f"{limit.saves:.4g}"
             name = limit.name if limit.name.startswith("facet") else ""
-            grid.add_row(mark, printable(name), printable(limit.text), limit.status, worth)
-        console.print(grid)
+            rows.append([mark, name, limit.text, limit.status, worth])
+        console.print(grid(rows))
     for text in found.remarks:
         console.print(f"! {printable(text)}.")
     outside = [str(each) for each in found.outside or ()]

@@ -6,7 +6,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from fnmatch import fnmatchcase
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -36,11 +36,8 @@ def as_constants(items: Sequence[str], table: Table) -> list[float] | None:
     return constants if items and len(constants) == len(items) else None
 
 
-class CostRow(NamedTuple):
-    """The cost of one decision: a constant, and what each column adds for one unit."""
-
-    constant: float
-    slopes: dict[int, float]
+#: The cost of one decision: a constant, and what each column adds for one unit.
+CostRow = tuple[float, dict[int, float]]
 
 
 def parse_costs(items: Sequence[str], table: Table, problems: Problems) -> list[CostRow] | None:
@@ -56,13 +53,18 @@ def parse_costs(items: Sequence[str], table: Table, problems: Problems) -> list[
 def _cost_row(text: str, table: Table, problems: Problems) -> CostRow:
     """Return one cost: terms with + and - between, each a number, a column, or number*column."""
     constant, slopes = 0.0, dict[int, float]()
-    terms = [text] if text in table.names else re.findall(r"[+-]?(?:[eE][+-]|[^+-])+", text)
-    for term in terms:
-        sign = -1.0 if term.startswith("-") and term not in table.names else 1.0
-        bare = term if term in table.names else term.lstrip("+-")
+    if text in table.names:
+        terms = [(1.0, [text])]
+    else:
+        found = re.findall(r"[+-]?(?:[eE][+-]|[^+-])+", text)
+        terms = [
+            (-1.0 if term.startswith("-") else 1.0, term.lstrip("+-").split("*")) for term in found
+        ]
+    for sign, parts in terms:
         factor, columns = sign, list[str]()
-        for part in [bare] if bare in table.names else bare.split("*"):
-            if (value := number(part)) is None:
+        for part in parts:
+            value = None if part in table.names else number(part)
+            if value is None:
                 columns.append(part.strip())
             else:
                 factor *= value
@@ -75,7 +77,7 @@ def _cost_row(text: str, table: Table, problems: Problems) -> CostRow:
                 slopes[j] = slopes.get(j, 0.0) + factor
         else:
             constant += factor
-    return CostRow(constant, slopes)
+    return constant, slopes
 
 
 class FitColumns:
@@ -99,12 +101,15 @@ class FitColumns:
         mixed = None if constant is not None else parse_costs(priced_by, table, problems)
         priced: tuple[int, ...] = ()
         if mixed is not None:
-            priced = tuple(dict.fromkeys(j for row in mixed for j in row.slopes))
+            priced = tuple(dict.fromkeys(j for _, row in mixed for j in row))
         elif constant is None:
             priced = table.find(priced_by, "--cost", problems)
         found = table.find(wanted, "--signals", problems)
-        chosen = _without(table, found, wanted, taken, weight)
-        columns = tuple(dict.fromkeys((*chosen, *priced)))
+        if any(map(is_pattern, wanted)):
+            # A pattern leaves out what another option names: ``*`` means the rest.
+            others = {j for j in (*taken, *weight) if table.names[j] not in wanted}
+            found = tuple(j for j in found if j not in others)
+        columns = tuple(dict.fromkeys((*found, *priced)))
         for j in sorted(set(columns) & set(taken)):
             problems.add(f"column {table.names[j]!r} is both a signal and a decision")
         for name, some in (("--signals and --cost", columns), ("--decisions", taken)):
@@ -116,8 +121,8 @@ class FitColumns:
         problems.raise_if_any(DataError, "fit")
         self.cost: CostSpecification | None = constant or [table.names[j] for j in priced] or None
         if mixed is not None:
-            slopes = np.array([[row.slopes.get(j, 0.0) for j in columns] for row in mixed])
-            self.cost = AffineCost([row.constant for row in mixed], slopes)
+            slopes = np.array([[row.get(j, 0.0) for j in columns] for _, row in mixed])
+            self.cost = AffineCost([constant for constant, _ in mixed], slopes)
 
     def drop_missing(self) -> None:
         """Leave out rows with a missing signal or without any decision, and say how many."""
@@ -134,15 +139,6 @@ class FitColumns:
         self.signals = Frame(X[kept], self.signals.columns)
         self.decisions = Frame(y[kept], self.decisions.columns)
         self.weights = None if self.weights is None else self.weights[kept]
-
-
-def _without(
-    table: Table, found: Sequence[int], wanted: Sequence[str], *others: Sequence[int]
-) -> tuple[int, ...]:
-    """Leave out what only a pattern found and another option names: ``*`` means the rest."""
-    patterns = any(is_pattern(item) for item in wanted)
-    taken = {j for other in others for j in other if table.names[j] not in wanted}
-    return tuple(j for j in found if not (patterns and j in taken))
 
 
 def signals_for(model: RegionRegressor, table: Table, given: Columns, problems: Problems) -> Frame:
@@ -189,7 +185,7 @@ def costs_for(
         found = table.find(wanted, "--costs", problems)
         if any(map(is_pattern, wanted)):
             # What is listed without a pattern is in the order of the decisions.
-            found = _in_order(table, found, _own_costs(model))
+            found = _in_order(table, found, _cost_names(model))
         costs = table.frame(found, problems).to_numpy()
     if not len(problems) and costs.shape[1] != n:
         problems.add(f"--costs: {costs.shape[1]} costs for {n} decisions; give one for each")
@@ -205,21 +201,23 @@ def decisions_for(
     heading: str,
 ) -> Decisions:
     """Return signals and decisions of a model from a table; everything wrong is one error."""
-    problems = Problems()
+    problems, names = Problems(), decision_names(model)
     if split(costs) and model.cost_ is not None:
         problems.add("--costs: this model reads its costs from the signals")
     X = signals_for(model, table, signals, problems)
-    wanted = split(decisions) or list(decision_names(model))
-    found = _in_order(table, table.find(wanted, "decisions", problems), decision_names(model))
-    y = table.frame(found, problems, allow_missing=True)
-    if not len(problems) and y.shape[1] != len(decision_names(model)):
-        problems.add(f"--decisions: {y.shape[1]} columns for {len(decision_names(model))}")
+    found = table.find(split(decisions) or list(names), "decisions", problems)
+    y = table.frame(_in_order(table, found, names), problems, allow_missing=True)
+    if not len(problems) and y.shape[1] != len(names):
+        problems.add(f"--decisions: {y.shape[1]} columns for {len(names)}")
     prices = costs_for(model, table, costs, problems)
     problems.raise_if_any(DataError, heading)
-    names = _own_names(model) or X.columns
-    return Decisions.from_arrays(
-        X.to_numpy(), y.to_numpy(), _cost(model, prices), names=(names, decision_names(model))
-    )
+    cost: CostSpecification = [0.0] * len(names)
+    if prices is not None:
+        cost = FunctionCost(lambda _: prices, columns=[])
+    elif model.cost_ is not None:
+        cost = model.cost_.specification
+    labels = (_own_names(model) or X.columns, names)
+    return Decisions.from_arrays(X.to_numpy(), y.to_numpy(), cost, names=labels)
 
 
 def _in_order(table: Table, found: Sequence[int], wanted: Sequence[str] | None) -> tuple[int, ...]:
@@ -236,17 +234,9 @@ def _own_names(model: RegionRegressor) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def _own_costs(model: RegionRegressor) -> list[str] | None:
+def _cost_names(model: RegionRegressor) -> list[str] | None:
     """Return the names of the signals that are the costs of the decisions, in their order."""
     names = _own_names(model)
     if names is None or model.cost_ is None or not isinstance(model.cost_.specification, list):
         return None
     return [names[j] for j in model.cost_.columns]
-
-
-def _cost(model: RegionRegressor, prices: Array | None) -> CostSpecification:
-    if prices is not None:
-        return FunctionCost(lambda _: prices, columns=[])
-    if model.cost_ is not None:
-        return model.cost_.specification
-    return [0.0] * len(decision_names(model))

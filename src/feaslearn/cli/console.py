@@ -10,7 +10,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console as RichConsole
+from rich.table import Table as Grid
 from rich.text import Text
 
 from feaslearn.cli import options
@@ -89,7 +90,7 @@ class Console:
                 warnings.simplefilter("ignore")
                 if not self.quiet:
                     warnings.simplefilter("always", FeaslearnWarning)
-                    warnings.showwarning = _show_warning
+                    warnings.showwarning = lambda text, *_, **__: error(f"warning: {text}")
                 yield
         finally:
             logger.setLevel(before)
@@ -128,6 +129,19 @@ class PlainConsole(RichConsole):
         return super().render_str(printable(text, lines=True), **style)
 
 
+def grid(rows: Iterable[Sequence[str]]) -> Grid:
+    """Return rows of cells in columns, without lines; no cell can write on the terminal."""
+    made = Grid.grid(padding=(0, 2))
+    for row in rows:
+        made.add_row(*map(printable, row))
+    return made
+
+
+def print_lines(console: RichConsole, text: str) -> None:
+    """Print lines as they are, however long."""
+    console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+
 class PlainFormatter(logging.Formatter):
     """A log in which names cannot write on the terminal."""
 
@@ -137,14 +151,10 @@ class PlainFormatter(logging.Formatter):
 
 
 class NonTerminal(io.TextIOBase):
-    """A stream that says it is not a terminal, so that progress bars are not drawn."""
+    """A stream that is no terminal, so that progress bars are not drawn."""
 
     def __init__(self, stream: Any) -> None:
         self.write = stream.write  # type: ignore[method-assign]
-
-    def isatty(self) -> bool:
-        """Return False."""
-        return False
 
 
 def error(message: object) -> None:
@@ -156,11 +166,6 @@ def one_line(message: object) -> str:
     """Return a message in one line; the items of a list are joined."""
     head, *items = str(message).split("\n  - ")
     return " ".join(f"{head} {'; '.join(items)}".split())
-
-
-def _show_warning(message: Warning | str, *_: object, **__: object) -> None:
-    """Print a warning in one line."""
-    error(f"warning: {message}")
 
 
 def _plain(value: Any) -> Any:

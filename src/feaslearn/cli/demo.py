@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 import feaslearn as fl
-from feaslearn.arrays import Array
 from feaslearn.atomic import check_writable
 from feaslearn.baselines.regressors import USUAL, fit_and_predict
-from feaslearn.cli.console import Console
+from feaslearn.cli.console import Console, print_lines
 from feaslearn.cli.limits import limit_lines
 from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.inference.trust import Trust
@@ -24,7 +23,7 @@ from feaslearn.io.table_file import write_table
 from feaslearn.metrics import pooled_r2
 from feaslearn.regressor.limits import Limit, limits_at
 from feaslearn.report import write_report
-from feaslearn.report.page_file import check_extra
+from feaslearn.report.report import check_extra
 from feaslearn.tolerances import VISIBLE_TOL
 
 N_TRAIN, N_TEST, WARM_UP = 500, 100, 40
@@ -32,33 +31,32 @@ N_TRAIN, N_TEST, WARM_UP = 500, 100, 40
 LINE_CAPACITY = 1.4
 UNITS = {f"plant_{node}": "MW" for node in (1, 3, 5)} | {f"demand_{j}": "MW" for j in range(1, 6)}
 TITLE = "A hidden grid of three plants and five lines"
+#: What stands in the place of a true limit that was learned.
+RECOVERED = "the same"
 #: What-if questions: the plant whose price changes, its place among the prices, and by what.
 QUESTIONS = (("plant_3", 1, 2.0, "cost twice as much"), ("plant_5", 2, 0.1, "cost a tenth"))
 
 
 @dataclass(frozen=True)
-class WhatIf:
-    """One question: the mean of a decision before and after, its true mean, and trust by row."""
-
-    text: str
-    decision: str
-    before: float
-    after: float
-    truth: float
-    trust: Trust
-
-
-@dataclass(frozen=True)
 class Story:
-    """What the demo shows."""
+    """What the demo shows; of each limit the true one, "the same" where it is learned."""
 
     model: fl.RegionRegressor
     seconds: float
     limits: list[Limit]
-    truths: list[Array]
-    equalities: tuple[str, ...]
+    truths: list[str]
     scores: list[tuple[str, float, float]]
     what_ifs: list[WhatIf]
+
+
+class WhatIf(NamedTuple):
+    """One question: the mean of a decision before and after, its true mean, and trust by row."""
+
+    text: str
+    before: float
+    after: float
+    truth: float
+    trust: Trust
 
 
 def run(output: Path, console: Console) -> None:
@@ -72,15 +70,17 @@ def run(output: Path, console: Console) -> None:
         "report": str(output),
         "models": [{"model": name, "r2": r2, "mae": mae} for name, r2, mae in story.scores],
         "limits": [
-            {"name": limit.name, "text": limit.text, "status": limit.status, "true": same}
-            for limit, same in zip(story.limits, recovered(story), strict=True)
+            {
+                "name": limit.name,
+                "text": limit.text,
+                "status": limit.status,
+                "true": truth == RECOVERED,
+            }
+            for limit, truth in zip(story.limits, story.truths, strict=True)
         ],
         "seconds": story.seconds,
     }
-    text = "\n".join(lines_of(story, output))
-    console.print(
-        facts, lambda rich: rich.print(text, markup=False, highlight=False, soft_wrap=True)
-    )
+    console.print(facts, lambda rich: print_lines(rich, "\n".join(lines_of(story, output))))
 
 
 def write_data(output: Path, samples: int, seed: int, console: Console) -> None:
@@ -114,11 +114,6 @@ def tell() -> Story:
     model.fit(X, y)
     seconds = perf_counter() - began
     limits = limits_at(model, new)
-    forward: Any = test.forward
-    truths = [
-        _sign(limit) * -forward.optimal_value(test.signals, _tiled(-_sign(limit), limit, test))
-        for limit in limits
-    ]
     predicted = {"learned limits": np.asarray(model.predict(new), dtype=float)}
     for name, make in USUAL.items():
         predicted[name] = fit_and_predict(make, train.signals, train.decisions, test.signals)
@@ -126,29 +121,23 @@ def tell() -> Story:
         (name, pooled_r2(test.decisions, each), float(np.abs(each - test.decisions).mean()))
         for name, each in predicted.items()
     ]
-    equalities = model.facets_.equalities
+    truths = [_truth(limit, test) for limit in limits]
     what_ifs = [_ask(model, test, new, *question) for question in QUESTIONS]
-    return Story(model, seconds, limits, truths, equalities, scores, what_ifs)
+    return Story(model, seconds, limits, truths, scores, what_ifs)
 
 
-def recovered(story: Story) -> list[bool]:
-    """Say which limits are those of the hidden grid."""
-    found = []
-    for limit, truth in zip(story.limits, story.truths, strict=True):
-        room = _sign(limit) * (limit.limits - truth)
-        least = VISIBLE_TOL * max(1.0, float(np.abs(truth).max()))
-        reached = room[limit.binds] if limit.binds.any() else room.min(keepdims=True)
-        found.append(bool(room.min() >= -least and reached.max() <= least))
-    return found
-
-
-def _sign(limit: Limit) -> float:
-    return 1.0 if limit.relation == "<=" else -1.0
-
-
-def _tiled(sign: float, limit: Limit, test: fl.Decisions) -> Array:
-    """Return costs whose minimum over the true region is the furthest that the left side goes."""
-    return np.tile(sign * limit.coefficients, (len(test), 1))
+def _truth(limit: Limit, test: fl.Decisions) -> str:
+    """Return how far the left side of a limit goes in the hidden grid, or that it is the same."""
+    forward: Any = test.forward
+    sign = 1.0 if limit.relation == "<=" else -1.0
+    costs = np.tile(-sign * limit.coefficients, (len(test), 1))
+    truth = sign * -forward.optimal_value(test.signals, costs)
+    room = sign * (limit.limits - truth)
+    least = VISIBLE_TOL * max(1.0, float(np.abs(truth).max()))
+    reached = room[limit.binds] if limit.binds.any() else room.min(keepdims=True)
+    if room.min() >= -least and reached.max() <= least:
+        return RECOVERED
+    return f"{(truth.max() if sign > 0 else truth.min()) + 0.0:.3g}"
 
 
 def _ask(
@@ -171,33 +160,29 @@ def _ask(
     truth = forward.solve(test.signals, costs)
     before = float(np.mean(test.decisions[:, j]))
     found, true = (float(np.mean(np.asarray(each, dtype=float)[:, j])) for each in (after, truth))
-    return WhatIf(f"What if {decision} {words}?", decision, before, found, true, trust)
+    return WhatIf(f"What if {decision} {words}?", before, found, true, trust)
 
 
 def lines_of(story: Story, output: Path) -> list[str]:
     """Return the lines of the screen."""
-    same = [
-        "the same" if found else f"{(truth.max() if _sign(limit) > 0 else truth.min()) + 0.0:.3g}"
-        for found, limit, truth in zip(recovered(story), story.limits, story.truths, strict=True)
-    ]
     said = [
         f"A log of {N_TRAIN} dispatches: 3 prices and 5 demands were known, 3 plants were run.",
         "The grid behind it (5 lines, 3 plants) is hidden. What does the log give away?",
         "",
         *limit_lines(
             story.limits,
-            story.equalities,
+            story.model.facets_.equalities,
             f"1  The limits, learned in {story.seconds:.1f} s",
-            ("hidden truth", same),
+            ("hidden truth", story.truths),
         ),
         "",
         f"2  {f'The next {N_TEST} dispatches':<26}    R²   mean error",
     ]
     said += [f"   {name:<26} {r2:5.3f}   {mae:7.3f} MW" for name, r2, mae in story.scores]
     said.append("")
-    for number, answer in enumerate(story.what_ifs):
-        head = "3  " if number == 0 else "   "
-        moved = f"{answer.decision} {answer.before:.2f} -> {answer.after:.2f} MW"
+    heads = ("3  ", "   ")
+    for head, (decision, *_), answer in zip(heads, QUESTIONS, story.what_ifs, strict=True):
+        moved = f"{decision} {answer.before:.2f} -> {answer.after:.2f} MW"
         said.append(f"{head}{answer.text:<36} {moved}  (truth {answer.truth:.2f})")
         said += [f"   {line}" for line in _rests(answer.trust)]
     said += ["", f"4  The page about it: {output}", "   Your own table: feaslearn check --help"]

@@ -124,9 +124,7 @@ def _by_decision(model: RegionRegressor, data: Decisions) -> dict[str, Any]:
 
 def _show(found: Evaluation, parts: dict[str, Any], least: float, console: RichConsole) -> None:
     """Print R² and errors: of all, by trust, by decision; then losses."""
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False)
-    for head in (f"{found.n_samples} rows", "rows", "R²", "mean error"):
-        grid.add_column(head, justify="left" if head.endswith("rows") and " " in head else "right")
+    table = _table(f"{found.n_samples} rows", "rows", "R²", "mean error")
     lines = {"all": {"n_samples": found.n_samples, "r2": found.r2, "mae": found.mae}}
     lines |= {f"  {word}": line for word, line in parts["by_trust"].items()}
     lines |= {printable(name): line for name, line in parts["by_decision"].items()}
@@ -134,13 +132,20 @@ def _show(found: Evaluation, parts: dict[str, Any], least: float, console: RichC
         r2 = "" if line["r2"] is None else f"{line['r2']:.3f}"
         mae = line["mae"]
         error = "" if mae is None or math.isnan(mae) else f"{mae if mae > least else 0.0:.4g}"
-        grid.add_row(name, str(line["n_samples"]), r2, error)
-    console.print(grid)
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False)
-    grid.add_column(f"loss ({found.norm}), {found.n_samples} samples")
-    grid.add_column("mean", justify="right")
-    grid.add_column("std. error", justify="right")
-    for row in found.rows():
-        if row[1] and row[0] not in ("R²", "mean absolute error"):
-            grid.add_row(*row)
-    console.print(grid)
+        table.add_row(name, str(line["n_samples"]), r2, error)
+    console.print(table)
+    table = _table(f"loss ({found.norm}), {found.n_samples} samples", "mean", "std. error")
+    # R² and the mean absolute error, which come first, stand above.
+    for row in found.rows()[2:]:
+        if row[1]:
+            table.add_row(*row)
+    console.print(table)
+
+
+def _table(first: str, *others: str) -> Grid:
+    """Return an empty table with columns of numbers behind the first."""
+    table = Grid(box=SIMPLE_HEAD, pad_edge=False)
+    table.add_column(first)
+    for head in others:
+        table.add_column(head, justify="right")
+    return table

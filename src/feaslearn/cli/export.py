@@ -146,6 +146,7 @@ def signal_of_text(model: RegionRegressor, items: Sequence[str]) -> Array:
     """Return the signal of ``name=number`` items, one for each signal of the model."""
     import numpy as np
 
+    from feaslearn.cli.columns import number
     from feaslearn.exceptions import DataError, Problems
     from feaslearn.messages import did_you_mean
 
@@ -157,10 +158,11 @@ def signal_of_text(model: RegionRegressor, items: Sequence[str]) -> Array:
         if label not in values:
             problems.add(f"{item!r} does not set a signal; {did_you_mean(label, labels)}")
             continue
-        try:
-            values[label] = float(text)
-        except ValueError:
+        value = number(text)
+        if value is None:
             problems.add(f"{item!r} gives no number to a signal")
+        else:
+            values[label] = value
     missing = [label for label, value in values.items() if not np.isfinite(value)]
     if missing and not len(problems):
         problems.add(f"no number is given to {', '.join(map(repr, missing))}")

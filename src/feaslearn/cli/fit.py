@@ -9,10 +9,9 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table as Grid
 
 from feaslearn.cli import options
-from feaslearn.cli.console import Console, error
+from feaslearn.cli.console import Console, error, grid, print_lines
 from feaslearn.printable import printable
 
 if TYPE_CHECKING:
@@ -193,15 +192,13 @@ def fit(
     )
     limits: list[Limit] = []
     held_out, note = None, None
+    X, y = columns.signals, columns.decisions
     if files.in_chunks:
-        names = columns.signals.columns, columns.decisions.columns
-        parts = list(files.in_chunks)
-        model.fit(
-            Chunks(parts, signals=names[0], decisions=names[1], weights=weights, memory=memory)
-        )
+        parts, (S, D) = list(files.in_chunks), (X.columns, y.columns)
+        model.fit(Chunks(parts, signals=S, decisions=D, weights=weights, memory=memory))
     else:
-        model.fit(columns.signals, columns.decisions, sample_weight=columns.weights)
-        limits = limits_at(model, columns.signals)
+        model.fit(X, y, sample_weight=columns.weights)
+        limits = limits_at(model, X)
         if check:
             held_out, note = _held_out(model, columns, max_seconds is not None)
     save(model, output)
@@ -244,13 +241,17 @@ def _held_out(
 
 def _facts(model: RegionRegressor, columns: FitColumns, output: Path) -> dict[str, Any]:
     """Return what is printed as JSON."""
+    import numpy as np
+
     from feaslearn.regressor.reader import samples_seen
 
-    result = model.result_
+    result, gaps = model.result_, np.isnan(columns.decisions.to_numpy())
+    none = gaps.all(axis=1)
     return {
         "model": str(output),
         "n_samples": len(columns.signals) or samples_seen(model),
-        "missing": _missing(columns),
+        # Rows without any decision, which are left out, and decisions missing in others.
+        "missing": {"rows": int(none.sum()), "decisions": int(gaps[~none].sum())},
         "signals": columns.signals.columns,
         "decisions": columns.decisions.columns,
         "hypothesis": " ".join(repr(model.hypothesis_).split()),
@@ -266,15 +267,6 @@ def _facts(model: RegionRegressor, columns: FitColumns, output: Path) -> dict[st
     }
 
 
-def _missing(columns: FitColumns) -> dict[str, int]:
-    """Count rows without any decision, which are left out, and decisions missing in others."""
-    import numpy as np
-
-    gaps = np.isnan(columns.decisions.to_numpy())
-    none = gaps.all(axis=1)
-    return {"rows": int(none.sum()), "decisions": int(gaps[~none].sum())}
-
-
 def _show(
     model: RegionRegressor,
     facts: dict[str, Any],
@@ -286,7 +278,7 @@ def _show(
 ) -> None:
     """Print what was learned, how good it is, and, if asked, how the run went."""
     from feaslearn.cli.limits import MOST, limit_lines
-    from feaslearn.inference.trust import STATUSES
+    from feaslearn.inference.coverage import WORDS
 
     table, rows = vars(model).get("_facets"), vars(model)["_seen"].rows
     count, missing = facts["n_samples"], facts["missing"]
@@ -295,37 +287,37 @@ def _show(
             f"! {missing['rows']} rows have no decision and are left out; {missing['decisions']} "
             "decisions are missing in others, which are used"
         )
-    if limits and table is not None:
-        words = [f"{sum(limit.status == word for limit in limits)} {word}" for word in STATUSES[:3]]
-        console.print(f"{len(limits)} limits from {count} rows: {', '.join(words)}\n")
-        most = None if verbose else MOST
-        for line in limit_lines(
-            limits, table.equalities, "   limit, most valuable first", None, most
-        ):
-            console.print(line, markup=False, highlight=False, soft_wrap=True)
-        console.print("")
-    elif rows is not None and table is not None:
-        named = dict(zip(rows.names, rows.status, strict=True))
-        words = [
-            f"{sum(1 for name in named if name and named[name] == k)} {word}"
-            for k, word in enumerate(STATUSES[:3])
-        ]
-        console.print(f"Limits learned from {count} rows: {', '.join(words)}\n")
-        console.print(f"{table}\n", markup=False, highlight=False, soft_wrap=True)
-    else:
+    if table is None or rows is None:
         console.print(f"{facts['hypothesis']}, fitted to {count} rows\n")
+    else:
+        named = dict(zip(rows.names, rows.status, strict=True))
+        found = [limit.status for limit in limits] or [
+            WORDS[float(code)] for name, code in named.items() if name
+        ]
+        words = ", ".join(f"{found.count(word)} {word}" for word in WORDS.values())
+        title, most = "   limit, most valuable first", None if verbose else MOST
+        if limits:
+            console.print(f"{len(limits)} limits from {count} rows: {words}\n")
+            lines = limit_lines(limits, table.equalities, title, None, most)
+        else:
+            console.print(f"Limits learned from {count} rows: {words}\n")
+            lines = [str(table)]
+        print_lines(console, "\n".join([*lines, ""]))
     if held_out is not None:
-        _show_held_out(held_out, console)
+        lines_of = [("Held out", "R²", "mean error of a decision that moves")]
+        for line in held_out.lines:
+            worst = [f"{name} {error:.3g}" for name, error in held_out.worst(line)]
+            detail = f"   ({', '.join(worst[:4])}{', ...' * (len(worst) > 4)})"
+            shown = f"{held_out.mean_error(line):.4g}{detail if line is held_out.lines[0] else ''}"
+            lines_of.append((line.name, f"{line.r2:.3f}", shown))
+        console.print(grid(lines_of))
+        console.print("")
     elif note is not None:
         console.print(f"Not measured on rows held out: {note}.\n")
     if verbose:
-        grid = Grid.grid(padding=(0, 2))
-        grid.add_row("signals", printable(", ".join(facts["signals"])))
-        grid.add_row("decisions", printable(", ".join(facts["decisions"])))
-        grid.add_row("hypothesis", printable(facts["hypothesis"]))
-        for label, text in model.result_.rows():
-            grid.add_row(label, printable(text))
-        console.print(grid)
+        columns = [(name, ", ".join(facts[name])) for name in ("signals", "decisions")]
+        told = ("hypothesis", facts["hypothesis"])
+        console.print(grid([*columns, told, *model.result_.rows()]))
     for text in () if verbose else model.result_.warnings:
         console.print(f"! {printable(text)}")
     parts = f"fit {facts['seconds']:.3g} s"
@@ -333,16 +325,3 @@ def _show(
         parts += f", held-out check {held_out.seconds:.3g} s; --no-check skips it"
     wrote = f"Wrote {facts['model']} in {facts['wall_seconds']:.3g} s ({parts})"
     console.print(printable(wrote), soft_wrap=True)
-
-
-def _show_held_out(found: HeldOut, console: RichConsole) -> None:
-    """Print R² and errors of the model and of regressors."""
-    grid = Grid.grid(padding=(0, 2))
-    grid.add_row("Held out", "R²", "mean error of a decision that moves")
-    for line in found.lines:
-        worst = [f"{name} {error:.3g}" for name, error in found.worst(line)]
-        detail = f"   ({', '.join(worst[:4])}{', ...' * (len(worst) > 4)})"
-        shown = f"{found.mean_error(line):.4g}{detail if line is found.lines[0] else ''}"
-        grid.add_row(line.name, f"{line.r2:.3f}", printable(shown))
-    console.print(grid)
-    console.print("")

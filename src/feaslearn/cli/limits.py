@@ -22,25 +22,27 @@ def limit_lines(
 ) -> list[str]:
     """Return the table of limits as lines."""
     head, cells = beside or ("in the data", [limit.status for limit in limits])
-    still = list(dict.fromkeys(limit.never_moved for limit in limits if limit.never_moved))
-    moving = [i for i, limit in enumerate(limits) if not limit.never_moved]
-    seen = [i for i in moving if limits[i].status != "not seen"]
-    shown = seen if most is None else seen[:most]
-    names = max([len(limits[i].name) for i in shown if limits[i].is_facet], default=0)
-    named = [
-        (limits[i].name if limits[i].is_facet else "", limits[i].fitted(WIDEST - names - 2))
-        for i in shown
-    ]
+    rows = [pair for pair in zip(limits, cells, strict=True) if not pair[0].never_moved]
+    still = dict.fromkeys(limit.never_moved for limit in limits if limit.never_moved)
+    seen = [pair for pair in rows if pair[0].status != "not seen"]
+    shown = seen[:most]
+    names = max([len(limit.name) for limit, _ in shown if limit.is_facet], default=0)
     gap = "  " if names else ""
+
+    def line(name: str, text: str) -> str:
+        return f"{name:<{names}}{gap}{printable(shorten(text))}"
+
     texts = [
-        f"{name:<{names}}{gap}{printable(shorten(text))}"
-        for name, text in (*named, *(("", text) for text in equalities))
+        line(limit.name if limit.is_facet else "", limit.fitted(WIDEST - names - 2))
+        for limit, _ in shown
     ]
-    width = min(WIDEST, max([len(title) - 3, *map(len, texts)]))
+    balances = [line("", text) for text in equalities]
+    width = min(WIDEST, max([len(title) - 3, *map(len, texts), *map(len, balances)]))
     said = [f"{title:<{width + 3}}  binds  worth   {head}"]
-    for text, i in zip(texts, shown, strict=False):
-        share, worth = f"{100 * limits[i].share:.0f} %", _worth(limits[i].worth)
-        numbers = f"{share:>5}  {worth:>5}   {cells[i]}"
+    for text, (limit, cell) in zip(texts, shown, strict=True):
+        share = f"{100 * limit.share:.0f} %"
+        worth = f"{limit.worth:.3g}" if limit.worth < 1000 else f"{limit.worth:.0f}"
+        numbers = f"{share:>5}  {worth:>5}   {cell}"
         if len(text) > width:
             said += [f"   {text}", f"   {'':{width}}  {numbers}"]
         else:
@@ -48,24 +50,15 @@ def limit_lines(
     if len(shown) < len(seen):
         said.append(f"   {len(seen) - len(shown)} more that matter less: --verbose")
     if equalities:
-        said += [
-            "   equality, or a limit that always binds:",
-            *(f"   {text}" for text in texts[len(shown) :]),
-        ]
+        said.append("   equality, or a limit that always binds:")
+        said += [f"   {text}" for text in balances]
     if still:
-        said += [
-            "   never moved in the data, other values not seen:",
-            f"   * {printable(', '.join(still))}",
-        ]
-    missing = [i for i in moving if i not in set(seen)]
-    if missing:
+        said.append("   never moved in the data, other values not seen:")
+        said.append(f"   * {printable(', '.join(still))}")
+    if len(seen) < len(rows):
         said.append("   not seen, no price pushed there:")
-        for i in missing:
-            text = printable(limits[i].honest)
-            said.append(f"   * {text:<{width}}  {'' if beside is None else cells[i]:>15}".rstrip())
+    for limit, cell in rows:
+        if limit.status == "not seen":
+            text = f"{printable(limit.honest):<{width}}  {'' if beside is None else cell:>15}"
+            said.append(f"   * {text}".rstrip())
     return said
-
-
-def _worth(value: float) -> str:
-    """Return a shadow price with three digits."""
-    return f"{value:.3g}" if value < 1000 else f"{value:.0f}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -133,20 +134,15 @@ def parse_features(text: str) -> Any:
 
 def parse_trainer(text: str) -> Trainer | str:
     """Return the trainer of ``auto`` or ``gradient-descent``: the names of the classes."""
-    kinds = {_dashed(name): getattr(trainers, name) for name in trainers.__all__}
-    made: dict[str, Trainer] = {}
-    for name, kind in kinds.items():
+    made: dict[str, Trainer | str] = {"auto": ""}
+    for name in sorted(trainers.__all__):
+        kind = getattr(trainers, name)
         if isinstance(kind, type) and issubclass(kind, Trainer):
-            try:
-                made[name] = kind()
-            except TypeError:  # abstract, or with parameters that have no default
-                continue
-    if text == "auto":
-        return text
+            with suppress(TypeError):  # abstract, or with parameters that have no default
+                made[re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()] = kind()
+    made["auto"] = "auto"
     if text not in made:
-        raise DataError(
-            f"--trainer: {text!r} is not known; {did_you_mean(text, ['auto', *sorted(made)])}"
-        )
+        raise DataError(f"--trainer: {text!r} is not known; {did_you_mean(text, list(made))}")
     return made[text]
 
 
@@ -156,30 +152,24 @@ def with_limits(
     """Return the trainer with a limit on its time, and the file of its checkpoint."""
     if max_seconds is None and checkpoint is None:
         return trainer
+    limits = {
+        "max_seconds": max_seconds,
+        "checkpoint": None if checkpoint is None else str(checkpoint),
+    }
     limited = trainers.Auto() if isinstance(trainer, str) else trainer
-    if max_seconds is not None:
-        limited.set_params(max_seconds=max_seconds)
-    if checkpoint is not None:
-        limited.set_params(checkpoint=str(checkpoint))
+    given = {name: limit for name, limit in limits.items() if limit is not None}
+    limited.set_params(**given)
     return limited
 
 
 def parse_integers(option: str, text: str, parts: list[str], *counts: int) -> list[int]:
     """Read the numbers after a name; ``counts`` says how many there may be."""
-    if len(parts) not in counts or not all(map(_is_integer, parts)):
+    # Python refuses to read an integer of thousands of digits.
+    whole = all(part.isascii() and part.isdigit() and len(part) < 10 for part in parts)
+    if len(parts) not in counts or not whole:
         many = " or ".join(map(str, counts))
         raise DataError(f"{option}: {text!r} needs {many} integer(s) after its name")
     return [int(part) for part in parts]
-
-
-def _is_integer(part: str) -> bool:
-    """Say whether a string is an integer; Python refuses to read one of thousands of digits."""
-    return part.isascii() and part.isdigit() and len(part) < 10
-
-
-def _dashed(name: str) -> str:
-    """Return the name of a class in lower case, with dashes between words."""
-    return re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
 
 
 def parse_known(
@@ -197,27 +187,21 @@ def parse_known(
 
 def _side(items: Sequence[str]) -> float | list[object] | None:
     """Return one number, or a list of numbers, columns and None."""
-    read = [None if item.lower() == "none" else _number_or_name(item) for item in items]
-    if len(read) == 1 and isinstance(read[0], float):
-        return read[0]
-    return list(read) if read else None
-
-
-def _number_or_name(item: str) -> float | str:
-    """Return a number, or a string where it is invalid as one."""
-    found = number(item)
-    return item if found is None else found
+    numbers = [number(item) for item in items]
+    if len(items) == 1 and numbers[0] is not None:
+        return numbers[0]
+    named = [None if item.lower() == "none" else item for item in items]
+    read = [text if value is None else value for text, value in zip(named, numbers, strict=True)]
+    return list(read) or None
 
 
 def _total(items: Sequence[str], columns: FitColumns) -> tuple[np.ndarray, AffineCost]:
     """Return the row of ones and the sum of columns and numbers."""
-    names = columns.signals.columns
-    read = [_number_or_name(item) for item in items]
-    wanted = [item for item in read if isinstance(item, str)]
-    problems = Problems()
+    names, problems = columns.signals.columns, Problems()
+    wanted = [item for item in items if number(item) is None]
     found = find_columns(wanted, names, len(names), "--balance", "among the signals", problems)
     problems.raise_if_any(DataError, "fit")
     slopes = np.zeros((1, len(names)))
     slopes[0, list(found)] = 1.0
-    constant = sum(item for item in read if isinstance(item, float))
+    constant = sum(float(item) for item in items if item not in wanted)
     return np.ones(columns.decisions.shape[1]), AffineCost([float(constant)], slopes)

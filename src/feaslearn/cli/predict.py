@@ -145,11 +145,11 @@ def _bands(
             "model.conformalize"
         )
     bands = model.predict_interval(X, costs=prices, confidence_level=level)
-    ends = {}
-    for j, name in enumerate(decision_names(model)):
-        ends[f"{name} lower"] = bands.lower[:, j].tolist()
-        ends[f"{name} upper"] = bands.upper[:, j].tolist()
-    return ends
+    return {
+        f"{name} {side}": end[:, j].tolist()
+        for j, name in enumerate(decision_names(model))
+        for side, end in (("lower", bands.lower), ("upper", bands.upper))
+    }
 
 
 def _show(rests: Trust, output: Path, columns: bool, console: RichConsole) -> None:

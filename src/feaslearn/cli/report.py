@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from feaslearn.cli import options
-from feaslearn.cli.console import Console
+from feaslearn.cli.console import Console, print_lines
 from feaslearn.cli.options import split
 
 if TYPE_CHECKING:
@@ -84,7 +85,7 @@ def report(
     from feaslearn.cli.columns import decisions_for
     from feaslearn.cli.files import check_output
     from feaslearn.report import write_report
-    from feaslearn.report.page_file import check_extra
+    from feaslearn.report.report import check_extra
 
     check_output(output, model, data, train)
     table, rows = console.table(data), None if train is None else console.table(train)
@@ -117,9 +118,7 @@ def report(
     size = output.stat().st_size
     facts = {"report": str(output), "n_samples": len(samples), "bytes": size}
     text = f"Report on {len(samples)} rows: {output} ({size / 1000:.0f} kB)"
-    console.print(
-        facts, lambda rich: rich.print(text, markup=False, highlight=False, soft_wrap=True)
-    )
+    console.print(facts, lambda rich: print_lines(rich, text))
 
 
 def find_times(table: Table, wanted: str | None, used: Container[str]) -> list[datetime] | None:
@@ -144,10 +143,10 @@ def find_times(table: Table, wanted: str | None, used: Container[str]) -> list[d
 def _time(cell: object) -> datetime | None:
     """Return the clock time in a cell of a date, with or without a time of day."""
     text = str(cell).strip()
-    try:
-        return datetime.fromisoformat(text).replace(tzinfo=None) if "-" in text[1:] else None
-    except ValueError:
-        return None
+    with suppress(ValueError):
+        if "-" in text[1:]:
+            return datetime.fromisoformat(text).replace(tzinfo=None)
+    return None
 
 
 def parse_units(items: Sequence[str], names: Sequence[str]) -> Units:

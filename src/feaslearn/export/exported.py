@@ -18,13 +18,19 @@ from feaslearn.exceptions import (
     UnsupportedError,
 )
 from feaslearn.export.naming import check_distinct, distinct_names
-from feaslearn.hypotheses.constrained import constrained
 from feaslearn.known import ResolvedKnown
 from feaslearn.messages import did_you_mean, list_first
 from feaslearn.printable import printable
 from feaslearn.region import Region, RegionForm
 from feaslearn.regressor.learned_region import LearnedRegion, name_facets
-from feaslearn.regressor.reader import check_fitted, check_signals, decision_names, one_row
+from feaslearn.regressor.reader import (
+    check_fitted,
+    check_signals,
+    decision_names,
+    features_of,
+    one_row,
+    regions_of,
+)
 from feaslearn.tolerances import SAME_TOL
 
 
@@ -52,13 +58,8 @@ class Moving:
         signals = check_signals(self.model, one_row(signal))
         if len(signals) != 1:
             raise DataError(f"{len(signals)} signals were given; give one")
-        columns, regions = self.model.features_.transform(signals), self.model.hypothesis_
-        if self.model.known_ is not None:
-            limits = self.model.known_.at(signals)
-            columns = np.hstack([columns, limits.columns()])
-            regions = constrained(regions, limits.shape)
-        no_cost = np.zeros((1, self.form.n))
-        if regions.solve(self.model.theta_, columns, no_cost).empty[0]:
+        features, no_cost = features_of(self.model, signals), np.zeros((1, self.form.n))
+        if regions_of(self.model).solve(self.model.theta_, features, no_cost).empty[0]:
             raise EmptySetError(
                 "no decision satisfies all learned and known rows at this signal; "
                 "model.region(signal) relaxes them as little as possible: export that"
@@ -168,15 +169,15 @@ def _region_form(region: Region) -> RegionForm:
 def _moving(model: LearnedRegion) -> Moving:
     """Return the rows of a fitted model."""
     check_fitted(model)
-    decisions, hypothesis = decision_names(model), model.hypothesis_
+    decisions = decision_names(model)
     n, k, features = len(decisions), model.features_.n_features, model.features_.names
     if model.known_ is None:
-        form, kept = hypothesis.describe(model.theta_, n, k), np.zeros(0, dtype=bool)
+        form, kept = model.hypothesis_.describe(model.theta_, n, k), np.zeros(0, dtype=bool)
     else:
         kept = _finite_sides(model.known_, model.features_.n_signals)
         shape, rows = model.known_.shape, model.known_.row_names(decisions)
         names = [f"known: {name}" for name, stays in zip(rows, kept, strict=True) if stays]
-        within = constrained(hypothesis, shape).describe(model.theta_, n, k + shape.width)
+        within = regions_of(model).describe(model.theta_, n, k + shape.width)
         form = within.keep_known(kept, names)
     form = name_facets(form, model)
     return Moving(model, form, (*distinct_names(features), *form.known, *form.scale_names), kept)
@@ -263,12 +264,10 @@ def chosen(x: Any, names: tuple[str, ...], tool: str) -> list[Any]:
     """Return the user's variables as a list in the order of the decisions."""
     if hasattr(x, "keys") and hasattr(x, "__getitem__"):
         keys = list(x.keys())
-        items = [x[name] for name in names] if set(names) <= set(keys) else [x[key] for key in keys]
+        items = [x[key] for key in (names if set(names) <= set(keys) else keys)]
     else:
-        try:
-            items = list(x.tolist() if hasattr(x, "tolist") else x)
-        except TypeError:
-            items = [x]
+        x = x.tolist() if hasattr(x, "tolist") else x
+        items = list(x) if hasattr(x, "__iter__") else [x]
     if len(items) != len(names):
         raise DataError(
             f"{tool}: x holds {len(items)} variables for {len(names)} decisions: {', '.join(names)}"

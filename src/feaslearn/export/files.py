@@ -7,6 +7,7 @@ import tempfile
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
@@ -17,9 +18,12 @@ from feaslearn.export.naming import free_prefix, names_of_rows, safe_names
 from feaslearn.export.solver_form import SolverForm, solver_form
 from feaslearn.region import Region
 from feaslearn.region.form import beside
+from feaslearn.solvers.highs import Bounds, open_program
 
 #: How a line begins that is for readers alone.
 COMMENTS = {"mps": "* ", "lp": "\\ "}
+#: Numbers that HiGHS takes are smaller.
+LARGEST = 1e15
 #: How a file ends that is whole.
 ENDS = {"mps": "ENDATA\n", "lp": "end\n"}
 
@@ -125,7 +129,7 @@ def _written(solver: Any, form: str) -> str:
     """Return what HiGHS writes; it does not say when the disk is full."""
     with temporary_folder() as folder:
         path = folder / f"region.{form}"
-        if _name(solver.writeModel(str(path))) == "kError":
+        if solver.writeModel(str(path)).name == "kError":
             raise SolverError(f"HiGHS could not write the region in the {form} format")
         text = path.read_text("utf-8")
     if not text.endswith(ENDS[form]):
@@ -147,36 +151,24 @@ def _prices(cost: ArrayLike, region: Region) -> Array:
 
 def highs_of(form: SolverForm, prices: Array, names: list[str], labels: list[str]) -> Any:
     """Return HiGHS with the program of a region at one signal."""
-    import highspy
-
-    rows, program = form.rows, highspy.HighsLp()
-    n, p, m = rows.n, rows.p, len(form.equal)
-    prefix = free_prefix("z", names)
-    program.num_col_, program.num_row_ = n + p, m
-    program.col_names_ = [*names, *(f"{prefix}{j}" for j in range(p))]
-    program.row_names_ = labels
-    program.col_cost_ = np.append(prices, np.zeros(p))
-    program.col_lower_, program.col_upper_ = form.lower, form.upper
-    program.row_lower_ = rows.r[0]
-    program.row_upper_ = np.where(form.equal, rows.r[0], np.inf)
-    matrix = beside([rows.X, rows.Z[0]])
+    rows = form.rows
+    columns = [*names, *(f"{free_prefix('z', names)}{j}" for j in range(rows.p))]
+    upper = np.where(form.equal, rows.r[0], np.inf)
+    matrix = sp.csc_array(beside([rows.X, rows.Z[0]]))
     matrix.eliminate_zeros()
-    program.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
-    program.a_matrix_.start_ = matrix.indptr
-    program.a_matrix_.index_ = matrix.indices
-    program.a_matrix_.value_ = matrix.data
-    if rows.integer.any():
-        kinds = highspy.HighsVarType
-        whole = [kinds.kInteger if each else kinds.kContinuous for each in rows.integer]
-        program.integrality_ = [*([kinds.kContinuous] * n), *whole]
-    solver: Any = highspy.Highs()
-    solver.setOptionValue("output_flag", False)
-    if _name(solver.passModel(program)) == "kError":
+    if np.abs(np.append(matrix.data, prices)).max(initial=0.0) >= LARGEST:
         raise SolverError(
             "HiGHS does not take the numbers of the region; those beyond 1e15 are too large"
         )
+    solver = open_program(
+        matrix,
+        np.append(prices, np.zeros(rows.p)),
+        Bounds(rows.r[0], upper, form.lower, form.upper),
+        {"output_flag": False},
+        np.append(np.zeros(rows.n, dtype=bool), rows.integer) if rows.integer.any() else None,
+    )
+    for j, name in enumerate(columns):
+        solver.passColName(j, name)
+    for i, label in enumerate(labels):
+        solver.passRowName(i, label)
     return solver
-
-
-def _name(status: Any) -> str:
-    return str(status.name)

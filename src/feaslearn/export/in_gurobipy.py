@@ -89,9 +89,8 @@ def to_gurobipy(
 
     def assign(values: Array) -> None:
         model.remove(exported.constraints)
-        exported.constraints = _add_rows(model, form, values, columns, latent)
-        for constraint, label in zip(exported.constraints, _ordered(form, labels), strict=True):
-            constraint.ConstrName = label
+        ordered = list(labels.values())
+        exported.constraints = _add_rows(model, form, values, columns, latent, ordered)
         model.update()
 
     exported.assign = assign
@@ -131,21 +130,19 @@ def _add_latent(gp: Any, model: Any, form: SolverForm, names: list[str]) -> Any:
     return latent
 
 
-def _ordered(form: SolverForm, labels: dict[str, str]) -> list[str]:
-    """Return the names of the rows in the order in which they are added."""
-    named = np.array([*labels.values()], dtype=object)
-    return [*named[form.equal], *named[~form.equal]]
-
-
-def _add_rows(model: Any, form: SolverForm, values: Array, columns: Any, latent: Any) -> list[Any]:
-    rows = form.rows.at(values)
+def _add_rows(
+    model: Any, form: SolverForm, values: Array, columns: Any, latent: Any, labels: list[str]
+) -> list[Any]:
+    rows, named = form.rows.at(values), np.array(labels, dtype=object)
     added = []
-    for chosen_rows, sense in ((form.equal, "="), (~form.equal, ">")):
-        if chosen_rows.any():
-            left = rows.X[chosen_rows] @ columns
+    for which, is_equal in ((form.equal, True), (~form.equal, False)):
+        if which.any():
+            left = rows.X[which] @ columns
             if rows.p:
-                left = left + rows.Z[0][chosen_rows] @ latent
-            right = rows.r[0, chosen_rows]
-            block = model.addConstr(left == right if sense == "=" else left >= right)
-            added += block.tolist()
+                left = left + rows.Z[0][which] @ latent
+            right = rows.r[0, which]
+            block = model.addConstr(left == right if is_equal else left >= right).tolist()
+            for constraint, label in zip(block, named[which], strict=True):
+                constraint.ConstrName = label
+            added += block
     return added

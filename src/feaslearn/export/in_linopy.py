@@ -169,19 +169,17 @@ def _add_rows(
     for label, which in (("equalities", form.equal), ("inequalities", ~form.equal)):
         if not which.any():
             continue
-        left = 0
+        left, named = 0, {row: labels[which]}
         for variables, entries in columns:
             part = matrix[np.ix_(which, entries)]
-            if not variables.coord_dims:
-                left = (
-                    left
-                    + DataArray(part[:, 0], dims=[row], coords={row: labels[which]}) * variables
-                )
-                continue
-            along = variables.coord_dims[0]
-            known = {row: labels[which], along: variables.indexes[along]}
-            left = left + (DataArray(part, dims=[row, along], coords=known) * variables).sum(along)
-        right = DataArray(rows.r[0, which], dims=[row], coords={row: labels[which]})
+            if variables.coord_dims:
+                along = variables.coord_dims[0]
+                known = named | {along: variables.indexes[along]}
+                factors = DataArray(part, dims=[row, along], coords=known)
+                left = left + (factors * variables).sum(along)
+            else:
+                left = left + DataArray(part[:, 0], dims=[row], coords=named) * variables
+        right = DataArray(rows.r[0, which], dims=[row], coords=named)
         relation = left == right if label == "equalities" else left >= right
         model.add_constraints(relation, name=f"{name}-{label}")
         added.append(f"{name}-{label}")

@@ -74,7 +74,12 @@ def to_pyomo(source: Region | LearnedRegion, x: Any = None, signals: Any = None)
     columns = [*decisions, *given.signals]
     rule = _row_rule(pyo, form, list(labels), columns, weights)
     block.rows = pyo.Constraint(list(labels), rule=rule)
-    block.norms = pyo.Constraint(range(len(form.norms)), rule=_norm_rule(form))
+
+    def norm(block: Any, i: int) -> Any:
+        bound, *parts = (block.z[int(j)] for j in form.norms[i])
+        return sum(part**2 for part in parts) <= bound**2
+
+    block.norms = pyo.Constraint(range(len(form.norms)), rule=norm)
 
     def assign(values: Array) -> None:
         block.phi.store_values(dict(zip(keys, values.tolist(), strict=True)))
@@ -94,13 +99,10 @@ def to_pyomo(source: Region | LearnedRegion, x: Any = None, signals: Any = None)
 
 def _add_latent(pyo: Any, block: Any, form: SolverForm) -> None:
     n, entries = form.rows.n, range(form.rows.p)
-    sides = [(_finite(form.lower[n + j]), _finite(form.upper[n + j])) for j in entries]
+    sides = np.column_stack([form.lower[n:], form.upper[n:]])
+    bounds = [[float(each) if np.isfinite(each) else None for each in pair] for pair in sides]
     domains = [pyo.Binary if whole else pyo.Reals for whole in form.rows.integer]
-    block.z = pyo.Var(entries, bounds=lambda _, j: sides[j], within=lambda _, j: domains[j])
-
-
-def _finite(limit: float) -> float | None:
-    return float(limit) if np.isfinite(limit) else None
+    block.z = pyo.Var(entries, bounds=lambda _, j: bounds[j], within=lambda _, j: domains[j])
 
 
 def _row_rule(
@@ -125,13 +127,5 @@ def _row_rule(
             # Nothing varies in the row; the region was seen not to be empty.
             return pyo.Constraint.Skip
         return body == 0.0 if form.equal[i] else body >= 0.0
-
-    return rule
-
-
-def _norm_rule(form: SolverForm) -> Any:
-    def rule(block: Any, i: int) -> Any:
-        bound, *parts = (block.z[int(j)] for j in form.norms[i])
-        return sum(part**2 for part in parts) <= bound**2
 
     return rule

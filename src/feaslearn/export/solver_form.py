@@ -66,16 +66,7 @@ def _cones_on_variables(form: RegionForm) -> tuple[RegionForm, tuple[Indices, ..
         Cone("zero", cone.size) if is_second_order else cone
         for cone, is_second_order in zip(form.cones, second_order, strict=True)
     ]
-    starts = p + np.cumsum(
-        [
-            0,
-            *(
-                size
-                for size, is_second_order in zip(sizes, second_order, strict=True)
-                if is_second_order
-            ),
-        ]
-    )
+    starts = p + np.cumsum([0, *np.array(sizes, dtype=int)[second_order]])
     norms = tuple(np.arange(a, b) for a, b in pairwise(starts))
     integer = np.append(form.integer, np.zeros(len(curved), dtype=bool))
     return replace(form, Z=tuple(Z), cones=tuple(cones), integer=integer), norms

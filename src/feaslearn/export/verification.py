@@ -63,20 +63,17 @@ def in_vertices(source: Any) -> Solving:
 def in_halfspaces(source: Any) -> Solving:
     """Solve the linear program of a table of inequalities and equalities."""
     read_region(source, "to_csv")
-    cells = _cells(source, "halfspaces")
-    upper, equal = (
-        np.array(
-            [[*row[:-2], row[-1]] for row in cells if row[-2] == relation], dtype=float
-        ).reshape(-1, source.n + 1)
-        for relation in ("<=", "=")
+    cells, n = _cells(source, "halfspaces"), source.n
+    matrix = np.array([row[:n] for row in cells], dtype=float).reshape(-1, n)
+    limits, equal = (
+        np.array([float(row[-1]) for row in cells]),
+        np.array([row[n] == "=" for row in cells], dtype=bool),
     )
+    rows = (matrix[~equal], limits[~equal], matrix[equal], limits[equal])
+    free = np.full(n, np.inf)
 
     def minimize(prices: Array) -> Array:
-        free = np.full(source.n, np.inf)
-        program = CheckedProgram(
-            prices, -free, free, upper[:, :-1], upper[:, -1], equal[:, :-1], equal[:, -1]
-        )
-        return program.solve("exported").point
+        return CheckedProgram(prices, -free, free, *rows).solve("exported").point
 
     return Solving(None, minimize)
 
@@ -244,7 +241,7 @@ def _maker(tool: str) -> Callable[[Any], Solving]:
     if tool in TOOLS:
         return TOOLS[tool]
     if Path(tool).suffix in (".mps", ".lp"):
-        return in_own_file(tool)
+        return lambda source: of_file(tool, list(safe_names(source.names).values()))
     raise DataError(f"tools: {tool!r} is not known; {did_you_mean(tool, list(TOOLS))}")
 
 
@@ -287,11 +284,6 @@ def _differences(solving: Solving, asked: Asked) -> Iterator[float]:
             solving.exported.set_signal(signal)
         for cost, least, size in problems:
             yield abs(least - float(cost @ solving.minimize(cost))) / size
-
-
-def in_own_file(path: str | os.PathLike[str]) -> Callable[[Any], Solving]:
-    """Return what solves a file that was written before."""
-    return lambda source: of_file(path, list(safe_names(source.names).values()))
 
 
 def of_file(path: str | os.PathLike[str], names: list[str]) -> Solving:

@@ -10,7 +10,7 @@ import numpy as np
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError
-from feaslearn.plots.canvas import BLUE, DIVERGING, GREY, pyplot, shortened
+from feaslearn.plots.canvas import BLUE, DIVERGING, GREY, finish, new_panels, shortened
 from feaslearn.regressor import FacetTable, LearnedFacet, RegionRegressor
 from feaslearn.regressor.reader import decision_names
 
@@ -98,13 +98,8 @@ class FacetsDisplay:
         if not shown:
             raise DataError("no facets were learned, so there is nothing to draw")
         n, k = len(self.decisions), len(self.features)
-        figure, axes = pyplot().subplots(
-            ncols=3,
-            figsize=(5.0 + 0.5 * (n + k), 1.8 + 0.4 * len(shown)),
-            width_ratios=[n, max(k, 1), 5],
-            layout="constrained",
-            sharey=True,
-        )
+        size, ratios = (5.0 + 0.5 * (n + k), 1.8 + 0.4 * len(shown)), [n, max(k, 1), 5]
+        figure, ((*axes,),) = new_panels(1, 3, size, width_ratios=ratios, sharey=True)
         rows = np.array([self._row(facet) for facet in shown])
         normals, limits = rows[:, :n], rows[:, n + 1 :].reshape(len(shown), k)
         image = _coefficients(axes[0], normals, self.decisions, "coefficients of decisions")
@@ -115,7 +110,7 @@ class FacetsDisplay:
         figure.colorbar(image, ax=axes, shrink=0.8, label="share of the row's largest")
         if len(shown) < len(self.table):
             figure.suptitle(f"{len(shown)} of {len(self.table)} facets")
-        self.figure_, self.axes_ = figure, axes
+        self.figure_, self.axes_ = figure, np.array(axes)
         return self
 
     def _row(self, facet: LearnedFacet) -> Array:
@@ -129,13 +124,8 @@ class FacetsDisplay:
 def _coefficients(ax: Any, matrix: Array, names: Sequence[str], title: str) -> Any:
     """Draw a matrix of coefficients, each row in units of its largest."""
     largest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
-    image = ax.imshow(
-        matrix / np.where(largest > 0.0, largest, 1.0),
-        cmap=DIVERGING,
-        vmin=-1.0,
-        vmax=1.0,
-        aspect="auto",
-    )
+    shares = matrix / np.where(largest > 0.0, largest, 1.0)
+    image = ax.imshow(shares, cmap=DIVERGING, vmin=-1.0, vmax=1.0, aspect="auto")
     ax.set_xticks(range(len(names)), [shortened(name, LONGEST) for name in names], rotation=60)
     for label in ax.get_xticklabels():
         # A dollar sign in a name is no formula.
@@ -152,4 +142,4 @@ def _bars(ax: Any, facets: Sequence[Any]) -> None:
     ax.bar_label(bars, [f"{facet.price:.3g}" for facet in facets], padding=3)
     ax.set_xlim(0, 1.25 * max(1, *counts))
     ax.set_title("samples it binds in, and its shadow price", fontsize="medium")
-    ax.spines[["top", "right"]].set_visible(False)
+    finish(ax)

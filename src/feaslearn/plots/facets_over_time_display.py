@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.arrays import Array, Indices
 from feaslearn.exceptions import DataError
-from feaslearn.plots.canvas import BLUE, pyplot, shortened, write
+from feaslearn.plots.canvas import BLUE, finish, new_panels, shortened, write
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.limits import Limit, limits_at
 
@@ -112,14 +112,8 @@ class FacetsOverTimeDisplay:
             when = calendar(np.array(self.times, dtype="datetime64[s]"))
             if len(when.down) != len(shown[0].prices):
                 raise DataError(f"{len(when.down)} times for {len(shown[0].prices)} rows")
-        figure, axes = pyplot().subplots(
-            len(shown),
-            2,
-            figsize=(9.5, 0.6 + (1.5 if when is None else 2.1) * len(shown)),
-            width_ratios=[2, 1],
-            layout="constrained",
-            squeeze=False,
-        )
+        size = (9.5, 0.6 + (1.5 if when is None else 2.1) * len(shown))
+        figure, axes = new_panels(len(shown), 2, size, width_ratios=[2, 1])
         for (left, right), limit in zip(axes, shown, strict=True):
             _draw_prices(left, limit, when)
             _draw_duration(right, limit)
@@ -156,7 +150,7 @@ def _draw_duration(ax: Any, limit: Limit) -> None:
     ax.set_xlim(0.0, 100.0)
     ax.set_ylim(bottom=0.0)
     ax.set_title(f"binds in {100 * limit.share:.0f} % of rows", fontsize="medium")
-    ax.spines[["top", "right"]].set_visible(False)
+    finish(ax)
 
 
 # What the report draws as well.

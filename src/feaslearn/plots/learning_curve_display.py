@@ -13,7 +13,16 @@ from numpy.typing import ArrayLike, NDArray
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, FeaslearnWarning
 from feaslearn.metrics import neg_returned_loss
-from feaslearn.plots.canvas import BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILION, pyplot
+from feaslearn.plots.canvas import (
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    VERMILION,
+    finish,
+    one_panel,
+)
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import check_fitted
 
@@ -144,11 +153,10 @@ class LearningCurveDisplay:
         losses = recorded_losses(self.history)
         if not losses and not self.curves:
             raise DataError("nothing was recorded: the trainer found its answer in one step")
-        if ax is None:
-            ax = pyplot().subplots(figsize=(6.5, 4.0), layout="constrained")[1]
+        ax = one_panel(ax, 6.5, 4.0)
         self.figure_, self.ax_ = ax.figure, ax
         if self.curves:
-            draw_curves(ax, self.curves, "number of samples")
+            draw_curves(ax, self.curves)
             return self
         for name, color in zip(losses, COLORS * len(losses), strict=False):
             values = losses[name]
@@ -158,9 +166,7 @@ class LearningCurveDisplay:
         everything = np.concatenate(list(losses.values()))
         if everything.min() > 0.0 and everything.max() > 20.0 * everything.min():
             ax.set_yscale("log")
-        ax.set_xlabel("iterate")
-        ax.set_ylabel("loss")
-        ax.spines[["top", "right"]].set_visible(False)
+        finish(ax, xlabel="iterate", ylabel="loss")
         ax.legend(frameon=False)
         return self
 
@@ -187,7 +193,7 @@ def recorded_losses(history: Mapping[str, Sequence[float]]) -> dict[str, Array]:
     return {name: values for name, values in said.items() if "loss" in name} or said
 
 
-def draw_curves(ax: Any, curves: Sequence[Curve], label: str) -> None:
+def draw_curves(ax: Any, curves: Sequence[Curve]) -> None:
     """Draw the mean of each curve over its folds, and one standard error around it."""
     for name, abscissas, losses, color in curves:
         mean = losses.mean(axis=1)
@@ -195,7 +201,5 @@ def draw_curves(ax: Any, curves: Sequence[Curve], label: str) -> None:
         ax.plot(abscissas, mean, "o-", color=color, label=name)
         ax.fill_between(abscissas, mean - error, mean + error, color=color, alpha=0.2, lw=0)
     ax.set_ylim(bottom=0.0)
-    ax.set_xlabel(label)
-    ax.set_ylabel("squared distance to the observed decision")
-    ax.spines[["top", "right"]].set_visible(False)
+    finish(ax, xlabel="number of samples", ylabel="squared distance to the observed decision")
     ax.legend(frameon=False, title="mean, ± 1 standard error over folds")

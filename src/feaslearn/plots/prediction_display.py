@@ -11,7 +11,17 @@ from numpy.typing import ArrayLike
 
 from feaslearn.exceptions import DataError
 from feaslearn.metrics.evaluation import Score
-from feaslearn.plots.canvas import BLUE, GREY, Units, find, labels, pyplot, rows_of_decisions, write
+from feaslearn.plots.canvas import (
+    BLUE,
+    GREY,
+    Units,
+    find,
+    finish,
+    labels,
+    new_panels,
+    rows_of_decisions,
+    write,
+)
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names
 
@@ -146,13 +156,8 @@ class PredictionDisplay:
                 f"{len(chosen)} decisions; choose up to {MOST} with decisions=[...] of {n}"
             )
         across = min(len(chosen), ACROSS)
-        figure, grid = pyplot().subplots(
-            -(-len(chosen) // across),
-            across,
-            figsize=(0.6 + 2.9 * across, 0.4 + 2.9 * -(-len(chosen) // across)),
-            layout="constrained",
-            squeeze=False,
-        )
+        down = -(-len(chosen) // across)
+        figure, grid = new_panels(down, across, (0.6 + 2.9 * across, 0.4 + 2.9 * down))
         for panel in grid.ravel()[len(chosen) :]:
             panel.set_axis_off()
         for panel, j in zip(grid.ravel(), chosen, strict=False):
@@ -173,7 +178,5 @@ def _draw_pairs(ax: Any, observed: Any, predicted: Any, label: str) -> None:
         r2 = Score.of(observed[seen, None], predicted[seen, None]).r2
         text += "\nconstant" if r2 is None else f"\nR² {r2:.3f}"
     write(ax, "title", text, fontsize="medium")
-    ax.set_xlabel("observed")
-    ax.set_ylabel("predicted")
+    finish(ax, xlabel="observed", ylabel="predicted")
     ax.set_aspect("equal", adjustable="datalim")
-    ax.spines[["top", "right"]].set_visible(False)

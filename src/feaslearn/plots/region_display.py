@@ -13,7 +13,16 @@ from numpy.typing import ArrayLike
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, EmptySetError, InfeasibleProblemError
 from feaslearn.plots import region_panels as panels
-from feaslearn.plots.canvas import Units, at_signal, find, labels, pyplot, rows_of_decisions, write
+from feaslearn.plots.canvas import (
+    Units,
+    at_signal,
+    find,
+    labels,
+    new_panels,
+    one_panel,
+    rows_of_decisions,
+    write,
+)
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
 from feaslearn.tolerances import VISIBLE_TOL
@@ -154,53 +163,39 @@ class RegionDisplay:
             raise DataError(f"ax holds one panel; {len(chosen)} decisions need a figure of theirs")
         scene = self._scene()
         if len(chosen) <= 2:
-            self._in_one_panel(scene, chosen, ax, view == "slice" and scene.state == "fine")
+            panel = one_panel(ax, 6.5, 2.5 * len(chosen))
+            if len(chosen) == 1:
+                panels.draw_interval(panel, scene, chosen[0])
+            elif view == "slice" and scene.state == "fine":
+                scene = scene._replace(down=np.zeros(0))
+                panels.draw_slice(panel, scene, *chosen)
+            else:
+                panels.draw_plane(panel, scene, *chosen)
+            panels.draw_legend(scene, panel.figure, ax)
+            self.figure_, self.axes_ = panel.figure, np.array([panel])
         else:
             self._in_pairs(scene, chosen)
         return self
 
     def _scene(self) -> panels.Scene:
         """Put together what every panel shows."""
-        names = labels(self.region.names, self.units)
-        observed = rows_of_decisions(self.observed, self.region.n)
+        region, names = self.region, labels(self.region.names, self.units)
+        observed = rows_of_decisions(self.observed, region.n)
         try:
-            self.region.bounding_box()
+            region.bounding_box()
         except (EmptySetError, InfeasibleProblemError):
-            return panels.Scene(self.region, names, observed, "empty")
-        state: panels.State = "relaxed" if self.relaxed else "fine"
-        scene = panels.Scene(self.region, names, observed, state)
+            return panels.Scene(region, names, observed, "empty")
+        scene = panels.Scene(region, names, observed, "relaxed" if self.relaxed else "fine")
         cost = np.zeros(0) if self.cost is None else np.asarray(self.cost, dtype=float)
         if not cost.any():
             return scene
-        down, level = slopes(self.region, cost)
-        return scene._replace(optimum=self.region.minimize(cost), down=down, level=level)
-
-    def _in_one_panel(self, scene: panels.Scene, chosen: Sequence[int], ax: Any, cut: bool) -> None:
-        given = ax
-        if ax is None:
-            size = (6.5, 2.5) if len(chosen) == 1 else (6.5, 5.0)
-            ax = pyplot().subplots(figsize=size, layout="constrained")[1]
-        if len(chosen) == 1:
-            panels.draw_interval(ax, scene, chosen[0])
-        elif cut:
-            scene = scene._replace(down=np.zeros(0))
-            panels.draw_slice(ax, scene, chosen[0], chosen[1])
-        else:
-            panels.draw_plane(ax, scene, chosen[0], chosen[1])
-        panels.draw_legend(scene, ax.figure, given)
-        self.figure_, self.axes_ = ax.figure, np.array([ax])
+        down, level = slopes(region, cost)
+        return scene._replace(optimum=region.minimize(cost), down=down, level=level)
 
     def _in_pairs(self, scene: panels.Scene, chosen: Sequence[int]) -> None:
         count = len(chosen) - 1
-        figure, grid = pyplot().subplots(
-            count,
-            count,
-            figsize=(1.0 + 2.1 * count, 1.0 + 2.0 * count),
-            layout="constrained",
-            squeeze=False,
-            sharex="col",
-            sharey="row",
-        )
+        size = (1.0 + 2.1 * count, 1.0 + 2.0 * count)
+        figure, grid = new_panels(count, count, size, sharex="col", sharey="row")
         for ax in grid[np.triu_indices(count, 1)]:
             ax.set_axis_off()
         for left, low in combinations(range(count + 1), 2):
@@ -211,8 +206,7 @@ class RegionDisplay:
             if low < count:
                 write(ax, "xlabel", "")
         panels.draw_legend(scene, figure)
-        self.figure_ = figure
-        self.axes_ = grid[np.tril_indices(count)]
+        self.figure_, self.axes_ = figure, grid[np.tril_indices(count)]
 
 
 # Where cost falls and where it stays the same, within the affine hull of a region.

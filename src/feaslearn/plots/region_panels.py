@@ -10,7 +10,7 @@ from scipy.linalg import qr
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError
-from feaslearn.plots.canvas import BLUE, GREY, ORANGE, VERMILION, write
+from feaslearn.plots.canvas import BLUE, GREY, ORANGE, VERMILION, finish, write
 from feaslearn.region import Region
 from feaslearn.tolerances import GAIN_TOL, ROUNDING, SAME_TOL, TINY, VISIBLE_TOL, size_of
 
@@ -43,10 +43,6 @@ class Scene(NamedTuple):
     down: Array = np.zeros(0)
     level: Array | None = None
 
-    def corners(self, i: int, j: int) -> Array:
-        """Return the outline along two decisions."""
-        return outline(self.region.minimize, self.region.n, i, j)
-
 
 def draw_interval(ax: Any, scene: Scene, i: int) -> None:
     """Draw the range of one decision, dots above each other by their number."""
@@ -57,7 +53,7 @@ def draw_interval(ax: Any, scene: Scene, i: int) -> None:
     rows = scene.observed[:, i]
     ax.plot(rows, np.full(len(rows), 0.5), "o", color=GREY, ms=4, alpha=0.4, mew=0)
     if scene.optimum is not None:
-        ax.plot(scene.optimum[i], 0.0, "*", color=VERMILION, ms=15, mec="white", zorder=5)
+        draw_optimum(ax, scene.optimum[i], 0.0)
     _say_empty(ax, scene)
     ax.set_ylim(-0.6, 1.1)
     ax.set_yticks([])
@@ -69,17 +65,21 @@ def draw_plane(ax: Any, scene: Scene, i: int, j: int) -> None:
     """Draw a projection onto two decisions."""
     ax.plot(*scene.observed[:, [i, j]].T, "o", color=GREY, ms=4, alpha=0.5, mew=0)
     if scene.state != "empty":
-        draw_outline(ax, scene.corners(i, j), BLUE, dashed=scene.state == "relaxed")
+        corners = outline(scene.region.minimize, scene.region.n, i, j)
+        draw_outline(ax, corners, BLUE, dashed=scene.state == "relaxed")
     _say_empty(ax, scene)
     if scene.optimum is not None:
         ax.margins(0.12)
         ax.autoscale_view()
         level = None if scene.level is None else scene.level[[i, j]]
         _draw_descent(ax, scene.optimum[[i, j]], scene.down[[i, j]], level)
-        ax.plot(*scene.optimum[[i, j]], "*", color=VERMILION, ms=15, mec="white", zorder=5)
-    ax.spines[["top", "right"]].set_visible(False)
-    write(ax, "xlabel", scene.labels[i])
-    write(ax, "ylabel", scene.labels[j])
+        draw_optimum(ax, *scene.optimum[[i, j]])
+    finish(ax, xlabel=scene.labels[i], ylabel=scene.labels[j])
+
+
+def draw_optimum(ax: Any, x: float, y: float, size: int = 15) -> None:
+    """Draw the cheapest decision as a star."""
+    ax.plot(x, y, "*", color=VERMILION, ms=size, mec="white", zorder=5)
 
 
 def draw_outline(
@@ -101,20 +101,20 @@ def draw_legend(scene: Scene, figure: Any, ax: Any = None) -> None:
     """Say what the marks mean: below the panels of a figure, or within axes that were given."""
     from matplotlib.lines import Line2D
 
-    marks = []
-    if scene.state != "empty":
-        name = "region, relaxed" if scene.state == "relaxed" else "learned region"
-        style = "--" if scene.state == "relaxed" else "-"
-        marks.append(Line2D([], [], color=BLUE, lw=3, ls=style, label=name))
-    if len(scene.observed):
-        marks.append(Line2D([], [], color=GREY, marker="o", ls="", label="observed decisions"))
-    if scene.optimum is not None:
-        marks.append(
-            Line2D([], [], color=VERMILION, marker="*", ms=12, ls="", label="cheapest decision")
-        )
-        if scene.down.any():
-            arrow = r"$\rightarrow$"
-            marks.append(Line2D([], [], color=ORANGE, marker=arrow, ms=14, ls="", label="cheaper"))
+    relaxed, star = scene.state == "relaxed", {"marker": "*", "ms": 12, "ls": ""}
+    arrow = {"marker": r"$\rightarrow$", "ms": 14, "ls": ""}
+    name, line = ("region, relaxed", "--") if relaxed else ("learned region", "-")
+    kinds: list[tuple[bool, str, str, dict[str, Any]]] = [
+        (scene.state != "empty", name, BLUE, {"lw": 3, "ls": line}),
+        (len(scene.observed) > 0, "observed decisions", GREY, {"marker": "o", "ls": ""}),
+        (scene.optimum is not None, "cheapest decision", VERMILION, star),
+        (bool(scene.down.any()), "cheaper", ORANGE, arrow),
+    ]
+    marks = [
+        Line2D([], [], color=color, label=label, **style)
+        for is_drawn, label, color, style in kinds
+        if is_drawn
+    ]
     if ax is not None:
         ax.legend(handles=marks, fontsize="small")
         return
@@ -154,7 +154,7 @@ def draw_slice(ax: Any, scene: Scene, i: int, j: int) -> None:
     corners, names, balancing = slice_corners(scene.region, at, i, j)
     draw_outline(ax, corners, BLUE)
     if scene.optimum is not None:
-        ax.plot(*at[[i, j]], "*", color=VERMILION, ms=15, mec="white", zorder=5)
+        draw_optimum(ax, *at[[i, j]])
     size = np.maximum(np.ptp(corners, axis=0), TINY)
     for start, end, name in zip(corners, np.roll(corners, -1, axis=0), names, strict=True):
         edge = (end - start) / size
@@ -172,9 +172,7 @@ def draw_slice(ax: Any, scene: Scene, i: int, j: int) -> None:
     verb = "keeps" if len(balancing) == 1 else "keep"
     parts = [f"{keeps} {verb} the balance" if keeps else "", held]
     write(ax, "title", "; ".join(part for part in parts if part), fontsize="medium")
-    ax.spines[["top", "right"]].set_visible(False)
-    write(ax, "xlabel", scene.labels[i])
-    write(ax, "ylabel", scene.labels[j])
+    finish(ax, xlabel=scene.labels[i], ylabel=scene.labels[j])
 
 
 def slice_corners(region: Region, at: Array, i: int, j: int) -> tuple[Array, list[str], list[int]]:

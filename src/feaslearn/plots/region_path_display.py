@@ -14,19 +14,20 @@ from feaslearn.exceptions import DataError
 from feaslearn.plots.canvas import (
     BLUE,
     SEQUENTIAL,
-    VERMILION,
-    AtSignal,
     Units,
     at_signal,
     find,
+    finish,
     labels,
+    new_panels,
+    one_panel,
     pyplot,
     write,
 )
-from feaslearn.plots.region_panels import draw_outline, outline
+from feaslearn.plots.region_panels import draw_optimum, draw_outline, outline
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
-from feaslearn.regressor.reader import check_signals, one_row
+from feaslearn.regressor.reader import check_signals, one_row, signal_names
 
 #: Panels side by side.
 PANELS = 5
@@ -123,16 +124,14 @@ class RegionPathDisplay:
             The display, drawn.
         """
         signals = check_signals(model, X)
-        names = [str(name) for name in getattr(model, "feature_names_in_", ())] or [
-            f"s{j}" for j in range(signals.shape[1])
-        ]
+        names = signal_names(model)
         (k,) = find([signal], names, "signal")
         base = np.median(signals, axis=0) if at is None else check_signals(model, one_row(at))[0]
         column = signals[:, k]
         steps = np.linspace(column.min(), column.max(), 5) if values is None else values
         rows = np.tile(base, (len(np.atleast_1d(steps)), 1))
         rows[:, k] = steps
-        found: list[AtSignal] = [at_signal(model, row) for row in rows]
+        found = [at_signal(model, row) for row in rows]
         optima = [each.region.minimize(each.cost) for each in found if each.cost is not None]
         display = cls(
             rows[:, k],
@@ -190,8 +189,7 @@ class RegionPathDisplay:
             raise DataError('ax holds one panel; style="panels" needs a figure for itself')
         named = labels(names, self.units, [self.signal])
         for panel in self.axes_:
-            write(panel, "xlabel", named[chosen[0]])
-            panel.spines[["top", "right"]].set_visible(False)
+            finish(panel, xlabel=named[chosen[0]])
         write(self.axes_[0], "ylabel", named[chosen[1]])
         if self._points:
             where = "every value" if self._points == len(self.values) else f"{self._points} values"
@@ -208,13 +206,11 @@ class RegionPathDisplay:
         relaxed = bool(self.relaxed and self.relaxed[index])
         draw_outline(ax, corners, color, relaxed, fill)
         if self.optima is not None:
-            best = np.asarray(self.optima[index])[list(chosen)]
-            ax.plot(*best, "*", color=VERMILION, ms=11, mec="white", zorder=5)
+            x, y = np.asarray(self.optima[index])[list(chosen)]
+            draw_optimum(ax, x, y, size=11)
 
     def _overlay(self, chosen: Sequence[int], ax: Any) -> None:
-        plt = pyplot()
-        if ax is None:
-            ax = plt.subplots(figsize=(6.5, 4.8), layout="constrained")[1]
+        plt, ax = pyplot(), one_panel(ax, 6.5, 4.8)
         low, high = float(self.values.min()), float(self.values.max())
         norm = plt.Normalize(low, high if high > low else low + 1.0)
         colors = plt.get_cmap(SEQUENTIAL)
@@ -231,15 +227,8 @@ class RegionPathDisplay:
         count = len(self.values)
         columns = min(count, PANELS)
         rows = -(-count // columns)
-        figure, grid = pyplot().subplots(
-            rows,
-            columns,
-            figsize=(1.0 + 2.1 * columns, 0.6 + 2.3 * rows),
-            layout="constrained",
-            squeeze=False,
-            sharex=True,
-            sharey=True,
-        )
+        size = (1.0 + 2.1 * columns, 0.6 + 2.3 * rows)
+        figure, grid = new_panels(rows, columns, size, sharex=True, sharey=True)
         panels = grid.ravel()
         for panel in panels[count:]:
             panel.set_axis_off()

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,18 +26,14 @@ LEFT, RIGHT, TOP, BOTTOM = 52, 10, 12, 40
 CALENDAR, DURATION, SHADES = 130, 150, 4
 
 
-class Activity(NamedTuple):
-    """When a limit binds: its text, a calendar where times are known, and sorted prices."""
-
-    title: str
-    sentence: str
-    calendar: HeatMap | None
-    duration: Chart
+def spread_rows(count: int, most: int = MOST_POINTS) -> Indices:
+    """Return so many row numbers at most, spread evenly."""
+    return np.unique(np.linspace(0, count - 1, most).round().astype(int))
 
 
 def charts(samples: Samples, labels: Sequence[str]) -> list[Chart]:
     """Return residuals, and predictions of what moves most; ``labels`` are those of decisions."""
-    every = np.unique(np.linspace(0, len(samples) - 1, MOST_POINTS).round().astype(int))
+    every = spread_rows(len(samples))
     far = samples.distances > SAME_TOL * max(float(samples.ranges.max()), TINY)
     return [
         *([_residuals(samples, every)] if far.any() else []),
@@ -48,16 +44,16 @@ def charts(samples: Samples, labels: Sequence[str]) -> list[Chart]:
     ]
 
 
-def activities(samples: Samples, titled: Callable[[Limit], str]) -> list[Activity]:
-    """Return when each facet binds, the most valuable ones first."""
+def activities(samples: Samples, titled: Callable[[Limit], str]) -> list[dict[str, Any]]:
+    """Return when each facet binds, the most valuable ones first: text, calendar, sorted prices."""
     when = None if samples.times is None else calendar(samples.times)
     return [
-        Activity(
-            titled(limit),
-            _when(limit, when),
-            None if when is None else HeatMap.of(when, limit.prices),
-            _duration(limit),
-        )
+        {
+            "title": titled(limit),
+            "sentence": _when(limit, when),
+            "calendar": None if when is None else _heat_map(when, limit.prices),
+            "duration": _duration(limit),
+        }
         for limit in binding_limits(samples.limits)[:MOST_LIMITS]
     ]
 
@@ -81,11 +77,9 @@ def _when(limit: Limit, when: Calendar | None) -> str:
 def _duration(limit: Limit) -> Chart:
     """Draw the shadow prices in falling order."""
     share, prices = duration(limit.prices)
-    every = np.unique(np.linspace(0, len(share) - 1, MOST_DURATION).round().astype(int))
-    chart = Chart.around(
-        "Price-duration curve", "% of rows", "shadow price", share, np.append(prices, 0.0)
-    )
-    chart.height = DURATION
+    every = spread_rows(len(share), MOST_DURATION)
+    ends = np.append(prices, 0.0)
+    chart = Chart.around("Price-duration curve", "% of rows", "shadow price", share, ends, DURATION)
     chart.line("c0", share[every], prices[every])
     return chart
 
@@ -103,8 +97,9 @@ def _residuals(samples: Samples, every: Indices) -> Chart:
 def _prediction(label: str, observed: Array, predicted: Array) -> Chart:
     seen = np.isfinite(observed)
     observed, predicted = observed[seen], predicted[seen]
-    chart = Chart.around(label, "observed", "predicted", observed, predicted, same=True)
-    chart.line("ideal", np.array(chart.xs), np.array(chart.xs))
+    both = np.concatenate([observed, predicted])
+    chart = Chart.around(label, "observed", "predicted", both, both)
+    chart.line("ideal", *chart.ranges)
     chart.dots("dots", observed, predicted)
     return chart
 
@@ -112,129 +107,88 @@ def _prediction(label: str, observed: Array, predicted: Array) -> Chart:
 # Small charts as paths: the page draws them without any script.
 
 
-class HeatMap(NamedTuple):
-    """A calendar of shadow prices: one path for each shade, none for cells without rows."""
-
-    width: int
-    height: int
-    shades: list[str]
-    x_ticks: list[Tick]
-    y_ticks: list[Tick]
-    unit: str
-
-    @classmethod
-    def of(cls, when: Calendar, prices: Array) -> HeatMap:
-        """Return the map of prices: shade 0 does not bind, the last has the highest prices."""
-        cells = when.mean(prices)
-        most = max(float(np.nanmax(cells)), TINY)
-        level = np.nan_to_num(np.ceil(cells / most * SHADES), nan=-1.0).astype(int)
-        wide, high = (WIDTH - LEFT - RIGHT) / len(when.columns), CALENDAR / len(when.rows)
-        paths = [""] * (SHADES + 1)
-        for i, column in enumerate(level.T):
-            # Cells of one shade that lie above each other are one rectangle.
-            edges = np.flatnonzero(np.diff(column, prepend=-2, append=-2))
-            for start, stop in pairwise(edges.tolist()):
-                if column[start] >= 0:
-                    x, y = LEFT + i * wide, start * high
-                    paths[column[start]] += (
-                        f"M{x:.1f} {y:.1f}h{0.92 * wide:.1f}v{(stop - start) * high:.1f}"
-                        f"h{-0.92 * wide:.1f}z"
-                    )
-        ends = [(LEFT, when.columns[0]), (WIDTH - RIGHT, when.columns[-1])]
-        every = max(1, len(when.rows) // 4)
-        across = [Tick(*end) for end in ends[: len(when.columns)]]
-        down = [Tick((k + 0.5) * high, when.rows[k]) for k in range(0, len(when.rows), every)]
-        return cls(WIDTH, CALENDAR + BOTTOM // 2, paths, across, down, when.unit)
-
-
-class Tick(NamedTuple):
-    """A mark on an axis: its position and label."""
-
-    at: float
-    text: str
-
-
-class Mark(NamedTuple):
-    """A path with the class that colours it, and what the legend calls it."""
-
-    kind: str
-    path: str
-    label: str = ""
+def _heat_map(when: Calendar, prices: Array) -> dict[str, Any]:
+    """Return a calendar as one path for each shade: 0 does not bind, no row has no cell."""
+    cells = when.mean(prices)
+    most = max(float(np.nanmax(cells)), TINY)
+    level = np.nan_to_num(np.ceil(cells / most * SHADES), nan=-1.0).astype(int)
+    wide, high = (WIDTH - LEFT - RIGHT) / len(when.columns), CALENDAR / len(when.rows)
+    paths = [""] * (SHADES + 1)
+    for i, column in enumerate(level.T):
+        # Cells of one shade that lie above each other are one rectangle.
+        edges = np.flatnonzero(np.diff(column, prepend=-2, append=-2))
+        for start, stop in pairwise(edges.tolist()):
+            if column[start] >= 0:
+                x, y = LEFT + i * wide, start * high
+                paths[column[start]] += (
+                    f"M{x:.1f} {y:.1f}h{0.92 * wide:.1f}v{(stop - start) * high:.1f}"
+                    f"h{-0.92 * wide:.1f}z"
+                )
+    ends = [(float(LEFT), when.columns[0]), (float(WIDTH - RIGHT), when.columns[-1])]
+    every = max(1, len(when.rows) // 4)
+    return {
+        "width": WIDTH,
+        "height": CALENDAR + BOTTOM // 2,
+        "shades": paths,
+        "x_ticks": ends[: len(when.columns)],
+        "y_ticks": [((k + 0.5) * high, when.rows[k]) for k in range(0, len(when.rows), every)],
+        "unit": when.unit,
+    }
 
 
 @dataclass
 class Chart:
-    """One chart: its labels, ticks and paths."""
+    """One chart: its labels, ranges of axes, and marks: their class, path and name in the key."""
 
     title: str
-    x_label: str
-    y_label: str
-    xs: tuple[float, float]
-    ys: tuple[float, float]
-    marks: list[Mark] = field(default_factory=list)
-    width: int = WIDTH
+    axes: tuple[str, str]
+    ranges: tuple[tuple[float, float], tuple[float, float]]
     height: int = HEIGHT
+    marks: list[tuple[str, str, str]] = field(default_factory=list)
+    width: int = WIDTH
 
     @classmethod
     def around(
-        cls, title: str, x_label: str, y_label: str, x: Array, y: Array, same: bool = False
+        cls, title: str, x_label: str, y_label: str, x: Array, y: Array, height: int = HEIGHT
     ) -> Chart:
-        """Return an empty chart with margins around points; ``same`` gives both axes one range."""
-        x, y = x[np.isfinite(x)], y[np.isfinite(y)]
-        if same:
-            x = y = np.concatenate([x, y])
-        return cls(title, x_label, y_label, _range(x), _range(y))
+        """Return an empty chart with margins around points."""
+        ranges = _range(x[np.isfinite(x)]), _range(y[np.isfinite(y)])
+        return cls(title, (x_label, y_label), ranges, height)
 
     @property
     def box(self) -> tuple[float, float, float, float]:
         """Left, right, top and bottom of the axes."""
         return LEFT, self.width - RIGHT, TOP, self.height - BOTTOM
 
-    def x(self, values: Array) -> Array:
-        """Return horizontal positions."""
-        left, right, _, _ = self.box
-        low, high = self.xs
-        return np.asarray(left + (values - low) / (high - low) * (right - left))
-
-    def y(self, values: Array) -> Array:
-        """Return vertical positions."""
-        _, _, top, bottom = self.box
-        low, high = self.ys
-        return np.asarray(bottom - (values - low) / (high - low) * (bottom - top))
+    def at(self, values: Any, axis: int) -> Array:
+        """Return horizontal (axis 0) or vertical (axis 1) positions."""
+        left, right, top, bottom = self.box
+        start, stop = ((left, right), (bottom, top))[axis]
+        low, high = self.ranges[axis]
+        return np.asarray(start + (np.asarray(values) - low) / (high - low) * (stop - start))
 
     def dots(self, kind: str, x: Array, y: Array, label: str = "") -> None:
         """Add dots: lines of no length with round ends."""
         seen = np.isfinite(x) & np.isfinite(y)
-        places = zip(self.x(x[seen]), self.y(y[seen]), strict=True)
-        path = "".join(f"M{a:.1f} {b:.1f}h0" for a, b in places)
-        self.marks.append(Mark(kind, path, label))
+        places = zip(self.at(x[seen], 0), self.at(y[seen], 1), strict=True)
+        self.marks.append((kind, "".join(f"M{a:.1f} {b:.1f}h0" for a, b in places), label))
 
-    def shade(self, x: Array, y: Array, above: bool) -> None:
+    def shade(self, y: Array, above: bool) -> None:
         """Shade what lies above or below a line across the axes."""
         left, right, top, bottom = self.box
-        a, b = np.clip(self.y(y), top, bottom)
+        a, b = np.clip(self.at(y, 1), top, bottom)
         end = top if above else bottom
-        self.marks.append(Mark("beyond", f"M{left} {a:.1f}L{right} {b:.1f}V{end}H{left}Z"))
+        self.marks.append(("beyond", f"M{left} {a:.1f}L{right} {b:.1f}V{end}H{left}Z", ""))
 
-    def line(self, kind: str, x: Array, y: Array, label: str = "") -> None:
+    def line(self, kind: str, x: Any, y: Any, label: str = "") -> None:
         """Add a line."""
-        places = [f"{a:.1f} {b:.1f}" for a, b in zip(self.x(x), self.y(y), strict=True)]
-        self.marks.append(Mark(kind, f"M{'L'.join(places)}" if places else "", label))
+        places = [f"{a:.1f} {b:.1f}" for a, b in zip(self.at(x, 0), self.at(y, 1), strict=True)]
+        self.marks.append((kind, f"M{'L'.join(places)}", label))
 
-    @property
-    def x_ticks(self) -> list[Tick]:
-        """Marks below the axes."""
-        return [Tick(float(self.x(np.array(v))), _text(v)) for v in nice_steps(*self.xs)]
-
-    @property
-    def y_ticks(self) -> list[Tick]:
-        """Marks beside the axes."""
-        return [Tick(float(self.y(np.array(v))), _text(v)) for v in nice_steps(*self.ys)]
-
-    @property
-    def legend(self) -> list[Mark]:
-        """Marks that have a name."""
-        return [mark for mark in self.marks if mark.label]
+    def ticks(self, axis: int) -> list[tuple[float, str]]:
+        """Return positions and labels of the marks on an axis."""
+        steps = nice_steps(*self.ranges[axis])
+        return [(float(self.at(step, axis)), _text(step)) for step in steps]
 
 
 def nice_steps(low: float, high: float, count: int = 5) -> list[float]:
@@ -246,7 +200,7 @@ def nice_steps(low: float, high: float, count: int = 5) -> list[float]:
     return [float(f"{i * step:.10g}") for i in range(first, last + 1)]
 
 
-def _range(values: Sequence[float] | Array) -> tuple[float, float]:
+def _range(values: Array) -> tuple[float, float]:
     if not len(values):
         return 0.0, 1.0
     low, high = float(np.min(values)), float(np.max(values))

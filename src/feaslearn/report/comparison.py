@@ -47,6 +47,11 @@ class Comparison:
     fair: Line | None
 
     @property
+    def ours(self) -> Line:
+        """The model, on rows that it has not seen where it could be fitted anew."""
+        return self.fair or self.lines[0]
+
+    @property
     def best_other(self) -> Line | None:
         """The best predictor that is not the model."""
         others = [line for line in self.lines if not line.ours]
@@ -84,16 +89,16 @@ def compare(samples: Samples, train: Samples | None, refit: bool | None) -> Comp
 
 
 def _cross_validated(samples: Samples, ours: Line, refit: bool | None) -> Comparison:
+    """Predict parts of the rows by fits to the others."""
     folds, seconds = np.empty(len(samples), dtype=int), FOLDS * samples.model.result_.seconds
     for fold, (_, out) in enumerate(KFold(FOLDS, shuffle=True, random_state=0).split(folds)):
         folds[out] = fold
     fair, why = None, "refitting it was not asked for"
-    signals, observed = samples.signals, samples.observed
+    signals, observed, others = samples.signals, samples.observed, []
     with ProgressBar("comparison", len(OTHERS) + 1) as bar:
-        lines = []
         for done, (name, make) in enumerate(OTHERS.items()):
             bar.update(done, name)
-            lines.append(_line(name, samples, out_of_fold(make, signals.values, observed, folds)))
+            others.append(_line(name, samples, out_of_fold(make, signals.values, observed, folds)))
         if refit or (refit is None and seconds <= REFIT_SECONDS):
             bar.update(len(OTHERS), "this model")
             try:
@@ -109,17 +114,14 @@ def _cross_validated(samples: Samples, ours: Line, refit: bool | None) -> Compar
     )
     if fair is None:
         text += f" The model itself was not fitted anew: {why}."
-    text += " " + _seen(samples)
-    note = "may have seen these rows" if not is_training(samples) else "has seen these rows"
-    first = [] if fair is None else [fair]
-    ours = ours._replace(name="this model as it is", note=note)
-    return Comparison([*first, ours, *lines], text, fair)
-
-
-def _seen(samples: Samples) -> str:
     if is_training(samples):
-        return "These are the rows the model was fitted to, so its line is too good."
-    return "Whether the model was fitted to some of these rows is not known."
+        note = "has seen these rows"
+        text += " These are the rows the model was fitted to, so its line is too good."
+    else:
+        note = "may have seen these rows"
+        text += " Whether the model was fitted to some of these rows is not known."
+    ours = ours._replace(name="this model as it is", note=note)
+    return Comparison([*([] if fair is None else [fair]), ours, *others], text, fair)
 
 
 def is_training(samples: Samples) -> bool:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from feaslearn.arrays import Array, Indices
+from feaslearn.arrays import Array, Mask
 from feaslearn.data.diagnostics import outliers
 from feaslearn.inference.data_checks import check_data
 from feaslearn.inference.roles import Finding, Roles
@@ -29,139 +30,101 @@ NAMED = 5
 
 def find_problems(samples: Samples, train: Samples | None = None) -> list[Finding]:
     """Return what is odd about data and about the roles of columns, worst first."""
-    checks = (_blank, _duplicates, _conflicts, _zero_costs, _far_out)
-    found = [finding for check in checks for finding in check(samples)]
-    if train is not None:
-        found += _fitted(samples, train)
+    found = [
+        Finding("rows", "note", f"{text}: {list_first(places[:NAMED], len(places))}", repair)
+        for places, text, repair in _oddities(samples, train)
+        if places
+    ]
     if samples.reader.priced:
         rows = train or samples
-        costs = (-1.0 if rows.reader.maximises else 1.0) * rows.prices
-        found += check_data(
-            Roles.of(
-                rows.data.signals,
-                costs,
-                rows.observed,
-                rows.data.names,
-                rows.model.cost_,
-                rows.reader.maximises,
-            )
-        )
+        data, reader = rows.data, rows.reader
+        costs = (-1.0 if reader.maximises else 1.0) * rows.prices
+        args = (data.signals, costs, rows.observed, data.names, rows.model.cost_, reader.maximises)
+        found += check_data(Roles.of(*args))
+    else:
+        repair = "Without prices no region can be learned; the model is a linear policy"
+        found.append(Finding("prices", "note", "no cost is known", repair))
     if not is_wrong(samples).any():
         # What looks like a switch is none where a convex region explains every row.
         found = [finding for finding in found if finding.check != "on/off"]
     return sorted(found, key=lambda finding: LEVELS.index(finding.level))
 
 
-def _blank(samples: Samples) -> Iterator[Finding]:
-    blank = np.flatnonzero(np.isnan(samples.observed).all(axis=1))
-    if len(blank):
-        yield Finding(
-            "rows",
-            "note",
-            f"rows without any decision: {_places(blank, samples.place)}",
-            "They say nothing and can be dropped",
-        )
+def _oddities(samples: Samples, train: Samples | None) -> Iterator[tuple[list[str], str, str]]:
+    """Yield places in the data, what is odd there, and what that means."""
+    signals, observed, names = samples.data.signals, samples.observed, samples.data.names
 
+    def places(mask: ArrayLike) -> list[str]:
+        return [samples.place(int(row)) for row in np.flatnonzero(mask)]
 
-def _duplicates(samples: Samples) -> Iterator[Finding]:
-    rows = np.hstack([samples.data.signals, np.nan_to_num(samples.observed, nan=np.inf)])
-    _, first = np.unique(rows, axis=0, return_index=True)
-    again = np.setdiff1d(np.arange(len(rows)), first)
-    if len(again):
-        yield Finding(
-            "rows",
-            "note",
-            f"rows that repeat an earlier one: {_places(again, samples.place)}",
-            "A repeated row counts twice, and a held-out copy of it is no fair test",
-        )
-
-
-def _conflicts(samples: Samples) -> Iterator[Finding]:
-    groups = np.unique(samples.data.signals, axis=0, return_inverse=True)[1].ravel()
-    seen = np.nan_to_num(samples.observed)
-    order = np.argsort(groups, kind="stable")
-    same = np.diff(groups[order]) == 0
-    differ = np.abs(np.diff(seen[order], axis=0)).max(axis=1, initial=0.0) > SAME_TOL * max(
-        1.0, float(np.abs(seen).max())
+    yield (
+        places(np.isnan(observed).all(axis=1)),
+        "rows without any decision",
+        "They say nothing and can be dropped",
     )
-    gaps = np.asarray(np.isnan(samples.observed[order]).any(axis=1))
-    rows = np.sort(order[1:][same & differ & ~(gaps[1:] | gaps[:-1])])
-    if len(rows):
-        yield Finding(
-            "rows",
-            "note",
-            f"other decisions under the same signals: {_places(rows, samples.place)}",
-            "Ties, noise, or a signal that is not in the data: no model explains both",
-        )
-
-
-def _zero_costs(samples: Samples) -> Iterator[Finding]:
-    if not samples.reader.priced:
-        yield Finding(
-            "prices",
-            "note",
-            "no cost is known",
-            "Without prices no region can be learned; the model is a linear policy",
-        )
-        return
-    rows = np.flatnonzero(~samples.prices.any(axis=1))
-    if len(rows):
-        yield Finding(
-            "rows",
-            "note",
-            f"rows in which every cost is zero: {_places(rows, samples.place)}",
+    table = np.hstack([signals, np.nan_to_num(observed, nan=np.inf)])
+    again = np.ones(len(table), dtype=bool)
+    again[np.unique(table, axis=0, return_index=True)[1]] = False
+    yield (
+        places(again),
+        "rows that repeat an earlier one",
+        "A repeated row counts twice, and a held-out copy of it is no fair test",
+    )
+    yield (
+        places(_conflicts(signals, observed)),
+        "other decisions under the same signals",
+        "Ties, noise, or a signal that is not in the data: no model explains both",
+    )
+    if samples.reader.priced:
+        yield (
+            places(~samples.prices.any(axis=1)),
+            "rows in which every cost is zero",
             "Every decision of the region is optimal there, so these rows say little",
         )
-    free = ~samples.prices.any(axis=0)
-    if free.any() and not free.all():
-        names = [repr(samples.data.names.decisions[j]) for j in np.flatnonzero(free)]
-        yield Finding(
-            "rows",
-            "note",
-            f"decisions that never cost anything: {list_first(names[:NAMED], len(names))}",
+        free = ~samples.prices.any(axis=0)
+        yield (
+            [] if free.all() else [repr(names.decisions[j]) for j in np.flatnonzero(free)],
+            "decisions that never cost anything",
             "What they do is explained by the constraints alone",
         )
-
-
-def _far_out(samples: Samples) -> Iterator[Finding]:
-    for what, names, table in _tables(samples):
-        places = []
-        for name, column in zip(names, table.T, strict=True):
-            seen = np.flatnonzero(~np.isnan(column))
-            if len(seen) < FEW:
-                continue
-            found = outliers(column[seen, None], gross=FAR, far=FAR, most=RARE)
-            far = seen[:0] if found is None else seen[found.indices]
-            places += [f"{name!r} in {samples.place(int(i))} ({column[i]:.4g})" for i in far]
-        if places:
-            yield Finding(
-                "rows",
-                "note",
-                f"values far from all others, {what}s: {list_first(places[:NAMED], len(places))}",
-                "Check whether they are real; a few can bend a fit",
-            )
-
-
-def _fitted(samples: Samples, train: Samples) -> Iterator[Finding]:
-    known = {row.tobytes() for row in np.hstack([train.data.signals, train.observed])}
-    ours = np.hstack([samples.data.signals, samples.observed])
-    seen = np.array([row.tobytes() in known for row in ours])
-    if seen.any():
-        yield Finding(
-            "rows",
-            "note",
-            f"rows that the model was fitted to: {_places(np.flatnonzero(seen), samples.place)}",
+    for what, labels, values in zip(
+        ("signals", "decisions"), names, (signals, observed), strict=True
+    ):
+        yield (
+            [
+                f"{label!r} in {samples.place(i)} ({column[i]:.4g})"
+                for label, column in zip(labels, values.T, strict=True)
+                for i in _far_out(column)
+            ],
+            f"values far from all others, {what}",
+            "Check whether they are real; a few can bend a fit",
+        )
+    if train is not None:
+        known = {row.tobytes() for row in np.hstack([train.data.signals, train.observed])}
+        ours = np.hstack([signals, observed])
+        yield (
+            places(np.array([row.tobytes() in known for row in ours])),
+            "rows that the model was fitted to",
             "They are no fair test of it",
         )
 
 
-def _tables(samples: Samples) -> list[tuple[str, Sequence[str], Array]]:
-    names = samples.data.names
-    return [
-        ("signal", names.signals, samples.data.signals),
-        ("decision", names.decisions, samples.observed),
-    ]
+def _conflicts(signals: Array, observed: Array) -> Mask:
+    """Return rows whose complete decision is not that of another row with the same signals."""
+    groups = np.unique(signals, axis=0, return_inverse=True)[1].ravel()
+    order = np.argsort(groups, kind="stable")
+    seen, gaps = np.nan_to_num(observed)[order], np.asarray(np.isnan(observed[order]))
+    differ = np.abs(np.diff(seen, axis=0)) > SAME_TOL * max(1.0, float(np.abs(seen).max()))
+    found = np.zeros(len(order), dtype=bool)
+    same = np.diff(groups[order]) == 0
+    found[order[1:]] = same & differ.any(axis=1) & ~(gaps[1:] | gaps[:-1]).any(axis=1)
+    return found
 
 
-def _places(rows: Indices, place: Callable[[int], str]) -> str:
-    return list_first([place(int(row)) for row in rows[:NAMED]], len(rows))
+def _far_out(column: Array) -> list[int]:
+    """Return rows whose value in a column is an outlier."""
+    seen = np.flatnonzero(~np.isnan(column))
+    found = (
+        outliers(column[seen, None], gross=FAR, far=FAR, most=RARE) if len(seen) >= FEW else None
+    )
+    return [] if found is None else seen[found.indices].tolist()

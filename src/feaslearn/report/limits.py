@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -11,82 +11,35 @@ from feaslearn.arrays import Array, Mask
 from feaslearn.inference.trust import MEANINGS, STATUSES
 from feaslearn.plots.canvas import Units
 from feaslearn.regressor.limits import Limit, shorten
-from feaslearn.report.charts import Chart
+from feaslearn.report.charts import Chart, spread_rows
 from feaslearn.report.comparison import is_training
 from feaslearn.report.samples import Samples
 from feaslearn.tolerances import VISIBLE_TOL
 
 #: Limits that are shown before a fold, and the longest that is written in full.
 UNFOLDED, LONGEST = 12, 60
-#: Points of the picture.
-MOST_POINTS = 600
 #: Rows that were wrong without a warning and are named; wrong by this share of a decision's range.
 NAMED, WRONG = 5, 0.05
 #: Share of the rows of which the error is within what the table of trust says.
 WITHIN = 0.9
 
 
-class LimitRow(NamedTuple):
-    """A limit as the page shows it."""
-
-    name: str
-    left: str
-    relation: str
-    typical: str
-    span: str
-    share: int
-    worth: str
-    status: str
-    full: str
-    folded: bool
-
-
-class TrustLine(NamedTuple):
-    """Rows with one status, and how far their predictions are off: on average, and nine in ten."""
-
-    status: str
-    meaning: str
-    rows: int
-    error: str
-    within: str
-
-
-class FirstScreen(NamedTuple):
-    """What is seen first."""
-
-    limits: list[LimitRow]
-    still: list[str]
-    unseen: list[str]
-    equalities: tuple[str, ...]
-    chart: Chart | None
-    caption: str
-    formula: str
-    trust: list[TrustLine]
-    flag: str
-    silent: list[str]
-    unit: str
-
-    @property
-    def trusted(self) -> bool:
-        """Whether some rows rest on what the data show."""
-        return any(line.status in STATUSES[:2] for line in self.trust)
-
-
-def first_screen(samples: Samples, units: Units) -> FirstScreen:
-    """Return the limits at the rows of the report, with the evidence and the trust."""
+def first_screen(samples: Samples, units: Units) -> dict[str, Any]:
+    """Return what the page shows first: limits at its rows, the evidence for one, and trust."""
     limits = [limit for limit in samples.limits if not limit.never_moved]
     still = dict.fromkeys(limit.never_moved for limit in samples.limits if limit.never_moved)
     seen = [limit for limit in limits if limit.status != "not seen"]
-    rows = [_row(limit, i >= UNFOLDED) for i, limit in enumerate(seen)]
-    unseen = [pretty(limit.honest) for limit in limits if limit.status == "not seen"]
     table = vars(samples.model).get("_facets")
-    chart, caption, formula = _evidence(samples, seen)
     unit = _unit(samples, units)
-    lines, flag, silent = _trust(samples, unit)
-    equalities = () if table is None else tuple(map(shorten, table.equalities))
-    return FirstScreen(
-        rows, list(still), unseen, equalities, chart, caption, formula, lines, flag, silent, unit
-    )
+    return {
+        "limits": [_row(limit, i >= UNFOLDED) for i, limit in enumerate(seen)],
+        "still": list(still),
+        "unseen": [pretty(limit.honest) for limit in limits if limit.status == "not seen"],
+        "equalities": [] if table is None else list(map(shorten, table.equalities)),
+        "unit": unit,
+        **_evidence(samples, seen),
+        **_trust(samples, unit),
+    }
 
 
 def pretty(text: str) -> str:
@@ -95,7 +48,8 @@ def pretty(text: str) -> str:
     return f"\u2212{text[1:]}" if text.startswith("-") else text
 
 
-def _row(limit: Limit, folded: bool) -> LimitRow:
+def _row(limit: Limit, folded: bool) -> dict[str, Any]:
+    """Return a limit as the page shows it."""
     middle, low, high = limit.typical
     text = limit.fitted(LONGEST)
     short = text != limit.text
@@ -105,18 +59,18 @@ def _row(limit: Limit, folded: bool) -> LimitRow:
     sign = 1.0 if relation == limit.relation else -1.0
     ends = sorted((sign * low, sign * high))
     moves = high - low > VISIBLE_TOL * max(1.0, abs(middle))
-    return LimitRow(
-        limit.name if limit.is_facet else "",
-        pretty(left),
-        pretty(relation),
-        number(sign * middle) if short or not moves else pretty(limit.right),
-        f"{number(ends[0])} to {number(ends[1])}" if moves else "",
-        round(100 * limit.share),
-        f"{limit.worth:.3g}" if limit.worth < 1000 else number(limit.worth),
-        limit.status,
-        pretty(limit.text) if short else "",
-        folded,
-    )
+    return {
+        "name": limit.name if limit.is_facet else "",
+        "left": pretty(left),
+        "relation": pretty(relation),
+        "typical": number(sign * middle) if short or not moves else pretty(limit.right),
+        "span": f"{number(ends[0])} to {number(ends[1])}" if moves else "",
+        "share": round(100 * limit.share),
+        "worth": f"{limit.worth:.3g}" if limit.worth < 1000 else number(limit.worth),
+        "status": limit.status,
+        "full": pretty(limit.text) if short else "",
+        "folded": folded,
+    }
 
 
 def titled(limit: Limit) -> str:
@@ -125,13 +79,13 @@ def titled(limit: Limit) -> str:
     return f"{limit.name}: {text}" if limit.is_facet else text
 
 
-def _evidence(samples: Samples, limits: list[Limit]) -> tuple[Chart | None, str, str]:
+def _evidence(samples: Samples, limits: list[Limit]) -> dict[str, Any]:
     """Draw each row's observed left side of the most valuable facet against its limit."""
     chosen = next((limit for limit in limits if limit.is_facet), limits[0] if limits else None)
     if chosen is None:
-        return None, "", ""
+        return {"chart": None}
     left, limit = samples.observed @ chosen.coefficients, chosen.limits
-    every = np.unique(np.linspace(0, len(left) - 1, MOST_POINTS).round().astype(int))
+    every = spread_rows(len(left))
     moves = np.ptp(limit) > VISIBLE_TOL * max(1.0, float(np.abs(limit).max()))
     x = limit if moves else np.arange(1.0, len(left) + 1.0)
     chart = Chart.around(
@@ -141,15 +95,15 @@ def _evidence(samples: Samples, limits: list[Limit]) -> tuple[Chart | None, str,
         x[every],
         np.append(left[every], limit[every]),
     )
-    ends = np.array(chart.xs)
+    ends = np.array(chart.ranges[0])
     wall = ends if moves else np.full(2, limit[0])
-    chart.shade(ends, wall, above=chosen.relation == "<=")
+    chart.shade(wall, above=chosen.relation == "<=")
     chart.line("wall", ends, wall, "the limit, and beyond it")
     on = chosen.binds[every]
     chart.dots("loose", x[every][~on], left[every][~on], "other rows")
     chart.dots("dots", x[every][on], left[every][on], "rows in which it binds")
     full = "" if chosen.fitted(LONGEST) == chosen.text else pretty(chosen.text)
-    return chart, _caption(chosen, left, limit), full
+    return {"chart": chart, "caption": _caption(chosen, left, limit), "formula": full}
 
 
 def _caption(chosen: Limit, left: Array, limit: Array) -> str:
@@ -163,43 +117,55 @@ def _caption(chosen: Limit, left: Array, limit: Array) -> str:
     return f"{text}, none beyond." if not beyond else f"{text}, {beyond} beyond."
 
 
-def _trust(samples: Samples, unit: str) -> tuple[list[TrustLine], str, list[str]]:
+def _trust(samples: Samples, unit: str) -> dict[str, Any]:
     """Return counts and errors by status, a line for the head, and wrong rows without a warning."""
     trust, seen = samples.trust, ~np.isnan(samples.observed).all(axis=1)
     mean, worst = np.full((2, len(samples)), np.nan)
     mean[seen] = np.nanmean(samples.errors[seen], axis=1)
     worst[seen] = np.nanmax(samples.errors[seen], axis=1)
+
+    def off(rows: Mask) -> str:
+        rows = rows & seen
+        return f"{number(float(mean[rows].mean()) if rows.any() else np.nan)} {unit}".rstrip()
+
     lines = []
     for status in STATUSES:
         rows = trust.status == status
         if rows.any():
             within = np.nanquantile(worst[rows & seen], WITHIN) if (rows & seen).any() else np.nan
-            error = _error(mean, rows, unit)
             lines.append(
-                TrustLine(
-                    status, MEANINGS[status], int(rows.sum()), error, f"{number(within)} {unit}"
-                )
+                {
+                    "status": status,
+                    "meaning": MEANINGS[status],
+                    "rows": int(rows.sum()),
+                    "error": off(rows),
+                    "within": f"{number(within)} {unit}",
+                }
             )
-    doubtful = ~trust.trusted
     silent = np.flatnonzero(is_wrong(samples).any(axis=1) & trust.trusted)
     silent = silent[np.argsort(-mean[silent], kind="stable")]
-    flag = ""
-    if doubtful.any():
-        count = int(doubtful.sum())
+    flag, count = "", int((~trust.trusted).sum())
+    if count:
+        here, others = off(~trust.trusted), off(trust.trusted)
         flag = f"{count} of {len(samples)} rows {'goes' if count == 1 else 'go'} beyond the data"
-        here, others = _error(mean, doubtful, unit), _error(mean, ~doubtful, unit)
-        flag += (
-            f": {here} off there" if here != others else f", as exact as the others ({here} off)"
-        )
-        flag += f", {others} elsewhere" if here != others and (~doubtful).any() else ""
+        if here == others:
+            flag += f", as exact as the others ({here} off)"
+        else:
+            flag += f": {here} off there" + (f", {others} elsewhere" if trust.trusted.any() else "")
         flag += " (errors of the fit itself)." if is_training(samples) else "."
     if len(silent):
         flag += f" {len(silent)} {'is' if len(silent) == 1 else 'are'} wrong without a warning."
     named = [
-        f"{samples.place(int(i))} ({number(mean[i])} {unit}".rstrip() + " off)" for i in silent
+        f"{samples.place(int(i))} ({number(mean[i])} {unit}".rstrip() + " off)"
+        for i in silent[:NAMED]
     ]
-    more = [f"{len(silent) - NAMED} more"] if len(silent) > NAMED else []
-    return lines, flag.strip(), [*named[:NAMED], *more]
+    named += [f"{len(silent) - NAMED} more"] if len(silent) > NAMED else []
+    return {
+        "trust": lines,
+        "trusted": trust.trusted.any(),
+        "flag": flag.strip(),
+        "silent": named,
+    }
 
 
 def is_wrong(samples: Samples) -> Mask:
@@ -208,11 +174,6 @@ def is_wrong(samples: Samples) -> Mask:
     usual = max(float(samples.ranges.max()), VISIBLE_TOL)
     size = np.where(samples.ranges > VISIBLE_TOL * usual, samples.ranges, usual)
     return np.asarray(np.nan_to_num(samples.errors) > WRONG * size)
-
-
-def _error(mean: Array, rows: Mask, unit: str) -> str:
-    observed = rows & ~np.isnan(mean)
-    return f"{number(float(mean[observed].mean()) if observed.any() else np.nan)} {unit}".rstrip()
 
 
 def _unit(samples: Samples, units: Units) -> str:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import NamedTuple
+from importlib import resources
+from typing import Any
 
 import numpy as np
 
@@ -14,17 +18,16 @@ from feaslearn import __version__
 from feaslearn.atomic import check_writable, write_bytes
 from feaslearn.data import Decisions
 from feaslearn.exceptions import FeaslearnWarning
-from feaslearn.metrics.evaluation import Score
+from feaslearn.messages import import_extra
 from feaslearn.plots.canvas import Units, at_signal, labels
 from feaslearn.plots.facets_over_time_display import binding_limits
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import check_fitted, decision_names
 from feaslearn.report.charts import activities, charts
-from feaslearn.report.comparison import Comparison, compare
+from feaslearn.report.comparison import Comparison, Line, compare
 from feaslearn.report.findings import find_problems
-from feaslearn.report.limits import FirstScreen, first_screen, number, pretty, titled
-from feaslearn.report.page_file import check_extra, render_page
+from feaslearn.report.limits import first_screen, number, pretty, titled
 from feaslearn.report.samples import Samples, fitting_samples
 from feaslearn.report.scene import scene
 from feaslearn.results import UNFINISHED
@@ -41,15 +44,10 @@ GOOD = 0.95
 #: are off by so much of the one furthest off.
 SHOWN, MATTERS = 1e-4, 0.05
 
-
-class WorstRow(NamedTuple):
-    """A row far from its prediction: where it is, what is off, and the doubtful limits there."""
-
-    place: str
-    error: str
-    off: list[tuple[str, str, str]]
-    status: str
-    doubts: str
+#: Parts of the script, in their order.
+SCRIPTS = ("solve.js", "tools.js", "view.js")
+#: Characters that could end a script element, or a line of a script, inside a JSON string.
+UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 def write_report(
@@ -116,34 +114,6 @@ def write_report(
     # First: what cannot be written should not cost the time of the work.
     check_extra()
     check_writable(path)
-    page = render_report(
-        model,
-        data,
-        train=train,
-        title=title,
-        units=units,
-        refit=refit,
-        place=place,
-        source=source,
-        times=times,
-    )
-    # Names of files, and units, may come with bytes that are no letters: they are shown by codes.
-    write_bytes(path, page.encode("utf-8", errors="backslashreplace"))
-
-
-def render_report(
-    model: RegionRegressor,
-    data: Decisions,
-    *,
-    train: Decisions | None = None,
-    title: str | None = None,
-    units: Units = None,
-    refit: bool | None = None,
-    place: Callable[[int], str] = "row {}".format,
-    source: str = "",
-    times: Sequence[datetime] | None = None,
-) -> str:
-    """Return the page of `write_report` as text."""
     check_fitted(model)
     samples = fitting_samples(model, data, place, "data", times)
     fitted = None if train is None else fitting_samples(model, train, "row {}".format, "train")
@@ -165,14 +135,14 @@ def render_report(
         "has_times": times is not None,
         "number": number,
         "sentences": sentences(samples),
-        "described": [] if screen.limits else typical_region(samples),
-        "explanation": [] if screen.limits else explanation(samples),
+        "described": [] if screen["limits"] else typical_region(samples),
+        "explanation": [] if screen["limits"] else explanation(samples),
         "typical_place": place(samples.typical),
         "renamed": renamed(samples),
         "comparison": comparison,
         "scores": _scores(samples, comparison, decision_labels),
         "charts": charts(samples, decision_labels),
-        "worst": worst_rows(samples, screen.unit),
+        "worst": worst_rows(samples, screen["unit"]),
         "findings": find_problems(samples, fitted),
         "doubts": doubts(samples, comparison),
         "bands": typical_bands(samples),
@@ -181,11 +151,16 @@ def render_report(
         "source": f"{source} " if source else "",
         "version": __version__,
     }
-    return render_page(content, scene(samples, decision_labels, around))
+    page = render_page(content, scene(samples, decision_labels, around))
+    # Names of files, and units, may come with bytes that are no letters: they are shown by codes.
+    write_bytes(path, page.encode("utf-8", errors="backslashreplace"))
 
 
-def worst_rows(samples: Samples, unit: str = "") -> list[WorstRow]:
-    """Return the rows furthest from their predictions, the worst first."""
+def worst_rows(samples: Samples, unit: str = "") -> list[dict[str, Any]]:
+    """Return the rows furthest from their predictions, the worst first.
+
+    Each has its place, its mean error, what is off, its status, and the doubtful limits there.
+    """
     distances = np.nan_to_num(samples.distances)
     size = max(TINY, float(np.nanmax(np.abs(samples.observed), initial=0.0)))
     rows = [i for i in np.argsort(-distances, kind="stable") if distances[i] > SHOWN * size]
@@ -195,51 +170,51 @@ def worst_rows(samples: Samples, unit: str = "") -> list[WorstRow]:
     for i in rows[:WORST]:
         errors = np.nan_to_num(samples.errors[i])
         most = np.argsort(-errors, kind="stable")[:WORST_DECISIONS]
-        off = [
-            (names[j], number(samples.observed[i, j]), number(samples.predicted[i, j]))
-            for j in most
-            if errors[j] > MATTERS * errors.max()
-        ]
-        mean = f"{number(float(np.nanmean(samples.errors[i])))} {unit}".rstrip()
         held = [name for name in str(trust.rests_on[i]).split(" ") if name in unsure]
-        doubt = pretty(", ".join(held)) if held or not trust.trusted[i] else "no warning"
-        found.append(WorstRow(samples.place(int(i)), mean, off, str(trust.status[i]), doubt))
+        found.append(
+            {
+                "place": samples.place(int(i)),
+                "error": f"{number(float(np.nanmean(samples.errors[i])))} {unit}".rstrip(),
+                "off": [
+                    (names[j], number(samples.observed[i, j]), number(samples.predicted[i, j]))
+                    for j in most
+                    if errors[j] > MATTERS * errors.max()
+                ],
+                "status": str(trust.status[i]),
+                "doubts": pretty(", ".join(held)) if held or not trust.trusted[i] else "no warning",
+            }
+        )
     return found
 
 
 def _scores(
     samples: Samples, comparison: Comparison, decision_labels: Sequence[str]
-) -> list[tuple[str, str, str, str, str]]:
+) -> list[tuple[str, ...]]:
     """Return for each decision that moves mean errors and R²: the model and the best other."""
-    line, other = comparison.fair or comparison.lines[0], comparison.best_other
+    lines = [comparison.ours, comparison.best_other]
     return [
-        (
-            decision_labels[j],
-            *_score(line.scores[j]),
-            *(("", "") if other is None else _score(other.scores[j])),
-        )
+        (decision_labels[j], *(text for line in lines for text in _score(line, j)))
         for j in samples.moving
     ]
 
 
-def _score(score: Score) -> tuple[str, str]:
-    return number(score.mae), "–" if score.r2 is None else f"{score.r2:.3f}".replace("-", "\u2212")
+def _score(line: Line | None, j: int) -> tuple[str, str]:
+    if line is None:
+        return "", ""
+    r2 = line.scores[j].r2
+    return number(line.scores[j].mae), "–" if r2 is None else f"{r2:.3f}".replace("-", "\u2212")
 
 
-def _headline(screen: FirstScreen, comparison: Comparison) -> str:
+def _headline(screen: dict[str, Any], comparison: Comparison) -> str:
     """Say in one sentence what a reader wants to know first."""
-    line = comparison.fair or comparison.lines[0]
-    facets = sum(bool(row.name) for row in screen.limits)
-    bounds = len(screen.limits) - facets
-    parts = [
-        f"{count} {one if count == 1 else many}"
-        for count, one, many in (
-            (facets, "hidden limit", "hidden limits"),
-            (0 if facets else bounds, "bound", "bounds"),
-            (len(screen.equalities), "balance", "balances"),
-        )
-        if count
-    ]
+    line = comparison.ours
+    facets = sum(bool(row["name"]) for row in screen["limits"])
+    counts = {
+        "hidden limit": facets,
+        "bound": 0 if facets else len(screen["limits"]),
+        "balance": len(screen["equalities"]),
+    }
+    parts = [f"{count} {name}{'s' * (count != 1)}" for name, count in counts.items() if count]
     who = " and ".join(parts) or "The learned region"
     verb = "explain" if parts and parts != ["1 hidden limit"] else "explains"
     only = "only " if line.r2 < GOOD else ""
@@ -247,17 +222,17 @@ def _headline(screen: FirstScreen, comparison: Comparison) -> str:
     return f"{who} {verb} {only}{_share(line.r2)} of what varies in {where}"
 
 
-def _subline(screen: FirstScreen, comparison: Comparison) -> str:
+def _subline(screen: dict[str, Any], comparison: Comparison) -> str:
     """Say how far predictions are off beside the best simpler predictor, and what is sure."""
-    line, other = comparison.fair or comparison.lines[0], comparison.best_other
-    text = f"Off by {number(line.mae)} {screen.unit}".rstrip() + " a decision on average"
+    line, other, unit = comparison.ours, comparison.best_other, screen["unit"]
+    text = f"Off by {number(line.mae)} {unit}".rstrip() + " a decision on average"
     if other is not None:
-        off = f"{number(other.mae)} {screen.unit}".rstrip()
+        off = f"{number(other.mae)} {unit}".rstrip()
         text += f"; the best simpler predictor, {other.name}, explains {_share(other.r2)}"
         text += f" and is off by {off}"
-    facets = [row for row in screen.limits if row.name]
+    facets = [row["status"] for row in screen["limits"] if row["name"]]
     if facets:
-        sure = sum(row.status == "identified" for row in facets)
+        sure = facets.count("identified")
         text += f". The data determine {'all' if sure == len(facets) else sure} of the "
         text += "hidden limits" if sure == len(facets) else f"{len(facets)} hidden limits"
     return f"{text}."
@@ -276,11 +251,13 @@ def _poor(comparison: Comparison) -> str:
 
 def _race(comparison: Comparison) -> list[tuple[str, int, str]]:
     """Return predictors with the length of their bars and R² as strings, the best three others."""
-    ours = comparison.fair or comparison.lines[0]
     others = sorted((line for line in comparison.lines if not line.ours), key=lambda x: -x.r2)
     return [
         (name, max(0, round(100 * line.r2)) if line.r2 == line.r2 else 0, _share(line.r2))
-        for name, line in (("this model", ours), *((line.name, line) for line in others[:3]))
+        for name, line in (
+            ("this model", comparison.ours),
+            *((line.name, line) for line in others[:3]),
+        )
     ]
 
 
@@ -290,25 +267,14 @@ def _share(r2: float) -> str:
     return "nothing" if r2 <= 0.0 else f"{100 * r2:.1f}\u00a0%"
 
 
-# Bands around the typical prediction, and what the model says its data show.
-
-
-class Bands(NamedTuple):
-    """Calibrated bands: their level, the share of the rows that they hold, and a typical row."""
-
-    level: float
-    held: float
-    rows: list[tuple[str, str, str, str]]
-
-
 def explanation(samples: Samples) -> list[tuple[str, list[str]]]:
     """Return headings and lines on what the data did not show, and on what they pinned."""
     sections = [(head, list(lines)) for head, lines in samples.model.explain().sections() if lines]
     return sorted(sections, key=lambda section: section[0] != "not seen")
 
 
-def typical_bands(samples: Samples) -> Bands | None:
-    """Return the bands of a model that was calibrated with `conformalize`, or None."""
+def typical_bands(samples: Samples) -> dict[str, Any] | None:
+    """Return level, coverage and a typical row of the bands of `conformalize`, if there are any."""
     model = samples.model
     if getattr(model, "conformal_", None) is None:
         return None
@@ -317,16 +283,14 @@ def typical_bands(samples: Samples) -> Bands | None:
         bands = model.predict_interval(samples.signals, samples.given_costs)
     inside = bands.contains(samples.observed.reshape(bands.center.shape))
     held = inside.reshape(len(samples), -1) | np.isnan(samples.observed)
-    i = samples.typical
-    ends = (
-        [
-            number(float(value))
-            for value in np.asarray(part, dtype=float).reshape(len(samples), -1)[i]
-        ]
-        for part in (bands.center, bands.lower, bands.upper)
-    )
-    rows = list(zip(samples.data.names.decisions, *ends, strict=True))
-    return Bands(100 * bands.level, 100 * float(held.all(axis=1).mean()), rows)
+    ends = np.array([bands.center, bands.lower, bands.upper], dtype=float)
+    here = ends.reshape(3, len(samples), -1)[:, samples.typical].T
+    rows = zip(samples.data.names.decisions, here.tolist(), strict=True)
+    return {
+        "level": 100 * bands.level,
+        "held": 100 * float(held.all(axis=1).mean()),
+        "rows": [(name, *map(number, each)) for name, each in rows],
+    }
 
 
 # What was learned, in words.
@@ -391,3 +355,46 @@ def doubts(samples: Samples, comparison: Comparison) -> list[str]:
         times = f"{np.sqrt(fair.loss / train):.1f} times" if train > 0.0 else "much"
         said.append(f"Held-out rows are {times} as far off as those of the fit.")
     return said
+
+
+# One self-contained page: all strings escaped, no file or network needed.
+
+
+def check_extra() -> None:
+    """Refuse, before any work, if the extra ``report`` is not installed."""
+    import_extra("jinja2", "report")
+
+
+def render_page(content: Mapping[str, Any], scene: Mapping[str, Any]) -> str:
+    """Return the page as text."""
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    style = _file("style.css")
+    script = "\n".join(['"use strict";', *map(_file, SCRIPTS)])
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    return environment.from_string(_file("page.html")).render(
+        **content,
+        # Our files and a string without any markup character: the only ones not escaped.
+        style=Markup(style),
+        script=Markup(script),
+        scene=Markup(script_json(scene)),
+        style_hash=_hash(style),
+        script_hash=_hash(script),
+    )
+
+
+def script_json(value: object) -> str:
+    """Return JSON that can stand inside a script element of a page."""
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.translate(UNSAFE)
+
+
+def _file(name: str) -> str:
+    return resources.files("feaslearn.report").joinpath("page", name).read_text("utf-8")
+
+
+def _hash(text: str) -> str:
+    """Return the hash by which a content security policy knows a string."""
+    digest = hashlib.sha256(text.encode("utf-8")).digest()
+    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

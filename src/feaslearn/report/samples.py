@@ -146,16 +146,14 @@ def fitting_samples(
     problems = Problems()
     names = [str(name) for name in getattr(model, "feature_names_in_", ())]
     given, decisions = list(data.names.signals), decision_names(model)
-    order: list[int] | None = None
+    order = list(range(len(given)))
     if names and sorted(names) == sorted(given):
         order = [given.index(name) for name in names]
-    elif names and not _numbered(given, "s"):
+    elif names and given != [f"s{j}" for j in order]:  # which arrays get
         missing = [name for name in names if name not in given]
         problems.add(f"{what}: the signals are not those of the model; missing: {missing[:5]}")
-    elif data.signals.shape[1] != model.n_features_in_:
-        problems.add(
-            f"{what} has {data.signals.shape[1]} signals, the model has {model.n_features_in_}"
-        )
+    elif len(order) != model.n_features_in_:
+        problems.add(f"{what} has {len(order)} signals, the model has {model.n_features_in_}")
     if data.decisions.shape[1] != len(decisions):
         problems.add(
             f"{what} has {data.decisions.shape[1]} decisions, the model has {len(decisions)}"
@@ -163,21 +161,8 @@ def fitting_samples(
     if times is not None and len(times) != len(data):
         problems.add(f"{len(times)} times are given for {len(data)} rows")
     problems.raise_if_any(DataError, "report")
-    signals = data.signals if order is None else data.signals[:, order]
     # A model that was fitted to arrays has no names; the data may have some.
     reader: Reader = vars(model)["_reader"]
-    called = reader.outputs.names or data.names.decisions
+    called = Names(tuple(names or given), tuple(reader.outputs.names or data.names.decisions))
     when = None if times is None else np.array(times, dtype="datetime64[s]")
-    return Samples(model, _renamed(data, signals, names or given, called), place, when)
-
-
-def _renamed(
-    data: Decisions, signals: Array, labels: Sequence[str], decisions: Sequence[str]
-) -> Decisions:
-    """Return data whose columns stand in the order, and under the names, of the fit."""
-    return replace(data, signals=signals, names=Names(tuple(labels), tuple(decisions)))
-
-
-def _numbered(names: list[str], letter: str) -> bool:
-    """Say whether names are those that arrays get."""
-    return names == [f"{letter}{j}" for j in range(len(names))]
+    return Samples(model, replace(data, signals=data.signals[:, order], names=called), place, when)

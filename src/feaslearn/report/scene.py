@@ -17,9 +17,9 @@ from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.hypotheses.scale_basis import index_direction
 from feaslearn.inference.coverage import WORDS
 from feaslearn.known import ResolvedKnown
-from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names
+from feaslearn.report.charts import spread_rows
 from feaslearn.report.samples import Samples
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.sets.primitive_set import PrimitiveSet
@@ -43,29 +43,28 @@ def scene(samples: Samples, decisions: Sequence[str], signals: Sequence[str]) ->
     program = region_program(model, np.array(data.signals))
     grid = region_grid(samples) if program is None else None
     cost = _affine_cost(samples)
-    rows = _chosen_rows(samples)
     by_hand = cost is None and samples.reader.priced
+    # Rows that are spread evenly, the typical one among them.
+    rows = sorted({*spread_rows(len(samples), MOST_ROWS).tolist(), samples.typical})
+    typical = samples.features[samples.typical]
+    image = model.hypothesis_.image(model.theta_, typical, len(decisions))
+    prices = zip(decisions, data.cost_matrix.T, strict=True) if by_hand else ()
     return {
         "decisions": list(decisions),
         "names": list(data.names.decisions),
         # Those that move, most first: a constant decision is no axis.
         "moving": samples.moving if len(samples.moving) > 1 else list(range(len(decisions))),
         "signals": [
-            {
-                "label": label,
-                "min": float(column.min()),
-                "max": float(column.max()),
-                "moves": k in model.features_.columns or grid is not None,
-            }
+            _slider(label, column) | {"moves": k in model.features_.columns or grid is not None}
             for k, (label, column) in enumerate(zip(signals, data.signals.T, strict=True))
         ],
         "columns": list(model.features_.columns),
         "part": program,
         "grid": grid,
         "cost": cost,
-        "prices": _price_sliders(samples, decisions) if by_hand else None,
+        "prices": [_slider(f"price of {name}", each) for name, each in prices] or None,
         "maximises": samples.reader.maximises,
-        "discrete": _is_discrete(samples),
+        "discrete": bool(image.primitive.discrete),
         "first": rows.index(samples.typical),
         "rows": [
             {
@@ -79,6 +78,10 @@ def scene(samples: Samples, decisions: Sequence[str], signals: Sequence[str]) ->
     }
 
 
+def _slider(label: str, column: Array) -> dict[str, Any]:
+    return {"label": label, "min": float(column.min()), "max": float(column.max())}
+
+
 def _affine_cost(samples: Samples) -> dict[str, Any] | None:
     """Return what is paid or earned as ``C0 + C s``, where it is affine in the signals."""
     cost = samples.model.cost_
@@ -87,29 +90,6 @@ def _affine_cost(samples: Samples) -> dict[str, Any] | None:
     constant = cost.evaluate(np.zeros((1, cost.n_signals)))
     slopes = cost.evaluate(np.eye(cost.n_signals)) - constant
     return {"C0": constant[0].tolist(), "C": slopes.T.tolist()}
-
-
-def _price_sliders(samples: Samples, labels: Sequence[str]) -> list[dict[str, Any]]:
-    """Return a slider for the price of each decision, for costs that are no signals."""
-    return [
-        {"label": f"price of {label}", "min": float(column.min()), "max": float(column.max())}
-        for label, column in zip(labels, samples.data.cost_matrix.T, strict=True)
-    ]
-
-
-def _chosen_rows(samples: Samples) -> list[int]:
-    """Return rows that are spread evenly, the typical one among them."""
-    every = np.linspace(0, len(samples) - 1, min(len(samples), MOST_ROWS)).round().astype(int)
-    return sorted({*every.tolist(), samples.typical})
-
-
-def _is_discrete(samples: Samples) -> bool:
-    """Say whether only the corners of the region can be chosen."""
-    hypothesis = samples.model.hypothesis_
-    image = hypothesis.image(
-        samples.model.theta_, samples.features[samples.typical], samples.observed.shape[1]
-    )
-    return bool(image.primitive.discrete)
 
 
 # Regions on a grid of signals, for models that the page cannot compute by itself.
@@ -124,15 +104,12 @@ def region_grid(samples: Samples) -> dict[str, Any]:
     moves: dict[str, Any] = {}
     with ProgressBar("regions", VALUES * len(moving) + 1) as bar:
         start = _points(samples, base, directions)
-        for done, k in enumerate(moving):
-            values = np.linspace(data[:, k].min(), data[:, k].max(), VALUES)
-            places = []
-            for value in values:
-                row = base.copy()
-                row[k] = value
-                places.append(_points(samples, row, directions))
-            moves[str(k)] = {"values": values.tolist(), "points": places}
-            bar.update(VALUES * (done + 1))
+        for done, k in enumerate(moving, 1):
+            rows = np.tile(base, (VALUES, 1))
+            rows[:, k] = np.linspace(data[:, k].min(), data[:, k].max(), VALUES)
+            points = [_points(samples, row, directions) for row in rows]
+            moves[str(k)] = {"values": rows[:, k].tolist(), "points": points}
+            bar.update(VALUES * done)
     return {"base": base.tolist(), "points": start, "moves": moves}
 
 
@@ -154,10 +131,9 @@ def _directions(n: int) -> Array:
     rows = [*np.eye(n), *-np.eye(n)]
     angles = 2.0 * np.pi * (np.arange(DIRECTIONS) + 0.5) / DIRECTIONS
     for i, j in combinations(range(min(n, PAIRED)), 2):
-        for angle in angles:
-            row = np.zeros(n)
-            row[i], row[j] = np.cos(angle), np.sin(angle)
-            rows.append(row)
+        pair = np.zeros((DIRECTIONS, n))
+        pair[:, i], pair[:, j] = np.cos(angles), np.sin(angles)
+        rows += [*pair]
     return np.array(rows)
 
 
@@ -168,7 +144,10 @@ def _points(samples: Samples, signal: Array, directions: Array) -> list[list[flo
             warnings.simplefilter("error", FeaslearnWarning)
             warnings.filterwarnings("ignore", message="X does not have valid feature names")
             region = samples.model.region(signal)
-        found = _reached(region, directions)
+        lower, upper = region.bounding_box()
+        # Both decisions of a pair count alike.
+        span = np.where(upper > lower, upper - lower, 1.0)
+        found = np.array([region.minimize(direction / span) for direction in directions])
     except (EmptySetError, FeaslearnWarning, InfeasibleProblemError):
         return None
     size = max(TINY, float(np.abs(found).max()))
@@ -177,39 +156,30 @@ def _points(samples: Samples, signal: Array, directions: Array) -> list[list[flo
     return points
 
 
-def _reached(region: Region, directions: Array) -> Array:
-    """Return a minimiser for each direction; both decisions of a pair count alike."""
-    lower, upper = region.bounding_box()
-    span = np.where(upper > lower, upper - lower, 1.0)
-    return np.array([region.minimize(direction / span) for direction in directions])
-
-
 # A learned region as numbers that the page computes it from, at any signal.
 
 
 def region_program(model: RegionRegressor, signals: Array) -> dict[str, Any] | None:
     """Return the region of a fitted model as what JSON can hold."""
-    if model.features_.transformer is not None:
+    if model.features_.transformer is not None or model.theta_.size > MOST_NUMBERS:
         return None
     n, k = len(decision_names(model)), model.features_.n_features
-    if model.theta_.size > MOST_NUMBERS:
-        return None
     part = _part(model.hypothesis_, model.theta_, n, k)
     if part is not None and part["kind"] == "rows":
         part |= _edges(model, n, k)
     if part is None or model.known_ is None:
         return part
-    known = _known(model.known_, signals)
-    return part | {"known": known} if known is not None and part["kind"] == "rows" else None
+    known = _known(model.known_, signals) if part["kind"] == "rows" else None
+    return None if known is None else part | {"known": known}
 
 
 def _edges(model: RegionRegressor, n: int, k: int) -> dict[str, Any]:
     """Return the names of facets in their order, and the status of each limit by its name."""
     covered = vars(model)["_seen"].rows
-    kinds = [row.kind for row in model.hypothesis_.describe(model.theta_, n, k).labels]
-    names = [""] * len(kinds) if covered is None else covered.names
-    status = [] if covered is None else [WORDS[float(code)] for code in covered.status]
-    facets = [name for name, kind in zip(names, kinds, strict=False) if kind == "facet"]
+    labels = model.hypothesis_.describe(model.theta_, n, k).labels
+    names = [""] * len(labels) if covered is None else covered.names
+    status = () if covered is None else (WORDS[float(code)] for code in covered.status)
+    facets = [name for name, row in zip(names, labels, strict=False) if row.kind == "facet"]
     return {"facets": facets, "status": dict(zip(names, status, strict=False))}
 
 
