@@ -121,31 +121,6 @@ def test_a_set_that_no_kernel_serves_is_trained_through_cvxpy() -> None:
     assert result.returned_loss < result.history["returned_loss"][0]
 
 
-# What it refuses
-
-
-# The vacuous optimum
-
-
-def vacuous(features: Array, costs: Array, decisions: Array, n_columns: int) -> Array:
-    """Return maps with columns ``b(s) + R M_j c``, all M_j skew: they cost ``c'b(s)``, all of them.
-
-    The first feature is the constant and the next n are the costs, so the map of cost i holds the
-    i-th column of each ``M_j``. The common part b(s) is fitted to what the decisions cost.
-    """
-    n = costs.shape[1]
-    lengths = np.linalg.norm(costs, axis=1)
-    unit = costs / lengths[:, None]
-    table = np.einsum("ik,in->ikn", features, unit).reshape(len(features), -1)
-    beta = np.linalg.lstsq(table, np.einsum("in,in->i", unit, decisions), rcond=None)[0]
-    A = np.repeat(beta.reshape(-1, n)[:, :, None], n_columns, axis=2)
-    random = np.random.default_rng(0)
-    for j in range(n_columns):
-        half = random.normal(size=(n, n))
-        A[1 : n + 1, :, j] += 20.0 * (half - half.T).T
-    return A.ravel()
-
-
 def test_the_paper_s_program_gives_the_same_walk() -> None:
     data = fl.datasets.make_power5(15, random_state=0)
     ours, program = (

@@ -61,16 +61,6 @@ def test_scales_stay_in_their_class(loss: object) -> None:
     assert flipped.value_and_gradient(theta)[0] == pytest.approx(result.objective)
 
 
-def test_finds_what_least_squares_finds() -> None:
-    problem = Objective(fl.Predictability(), fl.Scaled(fl.Box(2)), Samples.of(samples()))
-    expected = fl.trainers.Convex().train(problem, None)
-    theta, result, _ = GradientDescent(max_iter=500, n_starts=1, tol=1e-14).train(
-        problem, np.random.default_rng(0)
-    )
-    assert result.objective == pytest.approx(expected.result.objective, rel=1e-6)
-    np.testing.assert_allclose(theta, expected.theta, atol=1e-3)
-
-
 @pytest.mark.parametrize("primitive", [fl.Box(2), fl.L1Ball(2)], ids=repr)
 def test_finds_the_optimum_of_a_convex_suboptimality(primitive: object) -> None:
     problem = Objective(fl.Suboptimality(), fl.Scaled(primitive), Samples.of(samples()))
