@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
-from feaslearn.exceptions import CheckpointError, Problems
+from feaslearn.exceptions import Problems, SolverError
 from feaslearn.losses import Objective, Predictability
 from feaslearn.parameters import FUNCTION, Constraints, Either, Integer, Number
 from feaslearn.results import ENDS_ALL, Status
@@ -85,10 +85,7 @@ class IterativeTrainer(Trainer):
             starts = self._multistart(standard, thetas, bar)
         best = best_start(starts)
         if best is None or best.theta is None:
-            checkpoint = objective.run.checkpoint
-            if checkpoint is not None and checkpoint.resumed:
-                raise CheckpointError("the checkpoint holds no iterate; delete it to begin anew")
-            raise KeyboardInterrupt
+            raise SolverError("no start has a finite loss: take a smaller step or another start")
         ended = [start.status for start in starts if start.status in ENDS_ALL]
         best.status = ended[0] if ended else best.status
         theta = standardization.revert(objective, best.theta)

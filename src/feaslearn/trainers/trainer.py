@@ -46,6 +46,8 @@ from feaslearn.trainers.returned_decisions import returned_loss, tied_share, tie
 HIDDEN = 1.001
 #: Parameters of a trainer that do not change where a run leads.
 WITHOUT_EFFECT = ("checkpoint", "callback", "max_seconds")
+#: Errors in which pieces of a forged checkpoint end.
+FORGED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 CheckpointLike = str | os.PathLike[str] | None
 #: A limit on the time of a run.
@@ -359,7 +361,7 @@ def running(
                 random = random if seeded else np.random.default_rng(checkpoint.seed)
                 limited = replace(limited, run=replace(limited.run, checkpoint=checkpoint))
             yield Running(limited, random, checkpoint)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except FORGED as error:
         # The checksum of a file shows damage, not forgery: its pieces may be anything.
         if isinstance(error, FeaslearnError) or checkpoint is None or not checkpoint.resumed:
             raise
