@@ -31,7 +31,6 @@ from feaslearn.messages import LARGEST, beyond
 from feaslearn.parameters import FILE_NAME, Constraints, Either, Number, check_declared
 from feaslearn.results import (
     ENDS_ALL,
-    LOCAL_OPTIMA,
     Status,
     TrainingResult,
     remarks_heard,
@@ -297,8 +296,9 @@ def complete(objective: Objective, theta: Array, result: TrainingResult) -> None
     """Write into a result what is the same for every trainer."""
     if result.ties_met is None:
         result.ties_met = ties_met(objective, theta)
-    if result.objective == 0.0 and result.status in LOCAL_OPTIMA:
-        result.status, result.lower_bound = "optimal", 0.0
+    if result.objective == 0.0:  # no loss is below zero
+        result.lower_bound = 0.0
+        result.status = result.status if result.status in ENDS_ALL else "optimal"
     hidden = (
         isinstance(objective.loss, Predictability)
         and result.tied_share > 0.0
