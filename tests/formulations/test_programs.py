@@ -8,16 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import ArrayLike, NDArray
 
-from feaslearn import Affine, Box, Polytope, Predictability, Simplex, Suboptimality
-from feaslearn.data import Block
+from feaslearn import Box, Polytope
 from feaslearn.exceptions import SolverError
 from feaslearn.formulations import (
     PredictabilityProgram,
     SuboptimalityProgram,
-    losses_by_program,
     program,
 )
-from feaslearn.losses import Loss
 from registry import CURVED, example
 
 Array = NDArray[np.float64]
@@ -128,17 +125,3 @@ def test_an_empty_set(
     empty = stated(Polytope([[1.0], [-1.0]], [1.0, 0.0]), 1, norm)
     with pytest.raises(SolverError, match=r"no solver solved the .* program .*CLARABEL: "):
         solved(empty, [[1.0]], [0.0], [1.0], [0.0])
-
-
-def test_losses_by_program_follow_the_loss() -> None:
-    block = Block(np.ones((1, 1)), np.array([[0.0, 2.0]]), np.array([[0.0, 2.0]]), np.ones(1))
-    hypothesis, theta = Affine(Simplex(2)), np.eye(2).ravel()
-
-    def value(loss: Loss) -> float:
-        return float(losses_by_program(loss, hypothesis, theta, block)[0])
-
-    assert value(Predictability()) == pytest.approx(5.0)
-    assert value(Predictability("l2", squared=False)) == pytest.approx(5.0**0.5)
-    assert value(Predictability("linf")) == pytest.approx(2.0)
-    assert value(Suboptimality("l1")) == pytest.approx(1.0 + 2.0)
-    assert value(Suboptimality("l1", normalize_cost=False)) == pytest.approx(1.0 + 4.0)

@@ -62,23 +62,6 @@ def test_the_blocks_of_the_hot_path_lose_no_row(rows: int) -> None:
     assert predicted.tolist() == np.array(one_by_one).tolist()
 
 
-@pytest.mark.parametrize("norm", ["l1", "linf"])
-def test_norms_that_no_kernel_serves_are_computed(norm: str) -> None:
-    """A single point: what is missed, and for suboptimality what it costs too."""
-    point, theta = fl.Affine(fl.Simplex(1)), np.zeros(2)
-    decisions = np.array([[3.0, -4.0], [0.5, 0.25]])
-    block = Block(np.ones((2, 1)), np.array([[1.0, 0.0], [0.0, 1.0]]), decisions, np.ones(2))
-    missed = {"l1": [7.0, 0.75], "linf": [4.0, 0.5]}[norm]
-    with_cost = {"l1": [10.0, 1.0], "linf": [4.0, 0.5]}[norm]
-    for loss, expected in (
-        (fl.Predictability(norm, squared=False), missed),
-        (fl.Suboptimality(norm, squared=False), with_cost),
-    ):
-        found = loss.samples(point, theta, block)
-        np.testing.assert_allclose(found, expected, atol=1e-7)
-        np.testing.assert_allclose(loss.rows(point, theta, block).values, expected, atol=1e-7)
-
-
 @pytest.mark.parametrize("loss", [fl.Predictability(), fl.Suboptimality(), fl.Predictability("l1")])
 @pytest.mark.parametrize("hypothesis", [fl.Affine(fl.Simplex(3)), fl.Scaled(fl.Box(2))])
 def test_a_value_counts_rows_by_their_weights(loss: object, hypothesis: object) -> None:

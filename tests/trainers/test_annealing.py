@@ -9,7 +9,7 @@ import feaslearn as fl
 from feaslearn.data import Block, Samples
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Annealing
-from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, polish, refit
+from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge
 from feaslearn.trainers.annealing import reinitialize, unused_columns
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.starts import linear_policy_of
@@ -154,16 +154,6 @@ def test_an_exact_fit_ends_the_search() -> None:
     ).fit(data.signals, data.decisions)
     assert model.result_.objective <= 1e-16
     assert begun.count(0) < 6
-
-
-def test_the_ridge_does_not_lead_away_from_an_exact_fit() -> None:
-    data = fl.datasets.make_l1_ball(100, random_state=3)
-    rows = Block(np.ones((100, 1)), data.cost_matrix, data.decisions, np.full(100, 0.01))
-    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(5)), Samples.of(rows))
-    problem = AnnealedObjective(objective, linear_policy_of(objective), Ridge(0.2))
-    columns = 1.0 - np.eye(5) + 1e-9 * np.random.default_rng(0).normal(size=(5, 5))
-    assert returned_loss(objective, refit(problem, columns.ravel())) > 1e-2
-    assert returned_loss(objective, polish(problem, columns.ravel())) < 1e-24
 
 
 @pytest.mark.parametrize("norm", [("l1", True), ("linf", True), ("l2", False)])

@@ -11,7 +11,7 @@ import feaslearn as fl
 from feaslearn.exceptions import DataError
 from feaslearn.losses import Objective
 from feaslearn.trainers import AdaptiveSmoothing, GradientDescent, Iterate, IterativeTrainer
-from feaslearn.trainers.starts import GivenStart, LinearStart
+from feaslearn.trainers.starts import GivenStart
 
 POWER = fl.datasets.make_power5(60, noise=0.1, random_state=0)
 
@@ -47,24 +47,6 @@ def test_every_start_is_walked_and_the_best_is_kept() -> None:
     assert result.n_iter == sum(len(walk) - 1 for walk in values)
     assert result.history["objective"] in values
     assert result.objective == pytest.approx(min(map(min, values)))
-
-
-def test_the_status_is_that_of_the_start_that_won() -> None:
-    class FirstStalls(GradientDescent):
-        def step(self, objective: Objective, iterate: Iterate) -> Iterate:
-            following = super().step(objective, iterate)
-            if not starts or len(starts) == 1:
-                following.finished = "stalled"
-            return following
-
-    starts: list[int] = []
-    trainer = FirstStalls(max_iter=8, tol=0.0, n_starts=2, start=LinearStart(noise=0.0))
-    trainer.callback = lambda i, _: starts.append(i) if i == 0 else None
-    # Both starts are the linear policy; the second walks further, so it wins.
-    assert fit(trainer).result_.status == "iteration limit"
-    starts.clear()
-    trainer.n_starts = 1
-    assert fit(trainer).result_.status == "stalled"
 
 
 def test_a_callback_stops_the_search() -> None:

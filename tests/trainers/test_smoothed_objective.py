@@ -76,19 +76,6 @@ def test_kernels_agree_with_the_program(name: str, hidden: float, loss: Loss) ->
 
 
 @EACH_LOSS
-@pytest.mark.parametrize(("length", "price"), [(1e3, 1e-2), (1e-3, 1e2)])
-def test_units_do_not_matter(length: float, price: float, loss: Loss) -> None:
-    for name in ("simplex-5", "box-3", "l2-ball-3"):
-        objective, theta = problem(name, loss, seed=2)
-        (block,) = objective.samples
-        rows = block._replace(decisions=length * block.decisions, costs=price * block.costs)
-        scaled = replace(objective, samples=Samples.of(rows))
-        expected = by_program(scaled, length * theta, 8.0)
-        found = SmoothedObjective(scaled).evaluate(length * theta, 8.0)
-        assert found.value == pytest.approx(expected.value, rel=1e-6)
-
-
-@EACH_LOSS
 @pytest.mark.parametrize("name", UNSERVED)
 def test_other_sets_go_through_the_program(name: str, loss: Loss) -> None:
     objective, theta = problem(name, loss, rows=5)

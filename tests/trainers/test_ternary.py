@@ -170,13 +170,3 @@ def test_programs_without_an_answer_say_so() -> None:
     model.row([(y, 1.0)], lower=0.0)
     with pytest.raises(UnboundedProblemError):
         model.solve()
-
-
-def test_a_program_starts_from_part_of_a_solution() -> None:
-    model = MixedIntegerProgram("small")
-    x = model.columns(3, lower=0.0, upper=1.0, integer=True)
-    model.row([(x, np.array([2.0, 3.0, 4.0]))], upper=5.0)
-    answer = model.solve(np.array([-3.0, -4.0, -5.0]), start={0: 1.0, 1: 1.0}, mip_rel_gap=0.0)
-    assert answer.values.round(9).tolist() == [1.0, 1.0, 0.0]
-    assert answer.bound == pytest.approx(-7.0)
-    assert answer.outcome == "optimal"

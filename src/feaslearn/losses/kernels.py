@@ -335,47 +335,49 @@ def suboptimality_rows(
             add_gradient(phi, c, z, -scale * excess, dA, db)
 
 
+# The loss of decisions that are optima of linear programs, and its derivative in their numbers.
+
+
 @kernel
-def facet_loss(
+def program_loss(
     work: Workspace,
     G: Array,
-    H: Array,
-    L: Array,
-    U: Array,
     slack: Array,
-    Phi: Array,
-    C: Array,
-    X: Array,
+    first: int,
+    maps: Array,
+    right: Array,
+    lower: Array,
+    upper: Array,
+    prices: Array,
+    targets: Array,
     weights: Array,
     importance: Array,
-    penalty: float,
-    dG: Array,
-    dH: Array,
-    dL: Array,
-    dU: Array,
+    in_maps: Array,
+    in_right: Array,
+    in_lower: Array,
+    in_upper: Array,
 ) -> float:
-    """Return the weighted squared loss of a region given by rows; add its gradient in all of them.
+    """Return the weighted squared distance of optima to targets; write its derivatives.
 
-    Rows are ``G x <= H phi`` (equalities where the slack is 0), bounds ``L phi <= x <= U phi``.
-    ``importance`` weighs the squared errors of the decisions. A sample whose region is empty
-    costs ``penalty`` and has no gradient. At an optimum the basic entries of x solve a square
-    system in the active rows, and the final tableau holds its inverse: ``dx_basic/dr = T`` for
-    nonbasic slacks and ``dx_basic/dx_j = -T`` for entries at a bound.
+    Program i has rows ``G x <= right[i]`` (equalities where the slack is 0), of which those from
+    ``first`` on begin with ``-maps[i]``. Unobserved targets and programs without an optimum do not
+    count. At an optimum the basic entries of x solve a square system in the active rows, and the
+    final tableau holds its inverse: ``dx_basic/dr = T`` for nonbasic slacks and
+    ``dx_basic/dx_j = -T`` for entries at a bound.
     """
     m, n = G.shape
+    _, height, width = maps.shape
     low, high = np.zeros(n + m), np.empty(n + m)
     high[n:] = slack
-    y, g, total = np.empty(n), np.empty(n), 0.0
-    for i in range(Phi.shape[0]):
-        phi = Phi[i]
-        r = H @ phi
-        low[:n] = L @ phi
-        high[:n] = U @ phi
-        if solve_one(work, G, r, C[i], low, high, y) != OPTIMAL:
-            total += weights[i] * penalty
+    x, g, total = np.empty(n), np.empty(n), 0.0
+    for i in range(weights.size):
+        G[first : first + height, :width] = -maps[i]
+        low[:n] = lower[i]
+        high[:n] = upper[i]
+        if solve_one(work, G, right[i], prices[i], low, high, x) != OPTIMAL:
             continue
         for j in range(n):
-            e = 0.0 if np.isnan(X[i, j]) else y[j] - X[i, j]
+            e = 0.0 if np.isnan(targets[i, j]) else x[j] - targets[i, j]
             g[j] = 2.0 * weights[i] * importance[j] * e
             total += weights[i] * importance[j] * e * e
         for j in range(n):
@@ -385,10 +387,12 @@ def facet_loss(
                 if work.basic[row] < n:
                     push += g[work.basic[row]] * work.T[row, j]
             if variable >= n:
-                dH[variable - n] += push * phi
-                dG[variable - n] -= push * y
+                row = variable - n
+                in_right[i, row] += push
+                if first <= row < first + height:
+                    in_maps[i, row - first] += push * x[:width]
             elif work.at_upper[variable]:
-                dU[variable] += (g[variable] - push) * phi
+                in_upper[i, variable] += g[variable] - push
             else:
-                dL[variable] += (g[variable] - push) * phi
+                in_lower[i, variable] += g[variable] - push
     return total

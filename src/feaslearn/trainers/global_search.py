@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -11,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.arrays import Array
-from feaslearn.exceptions import TooManyVerticesError
 from feaslearn.hypotheses import Affine
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Objective, Predictability, Suboptimality
@@ -20,11 +18,10 @@ from feaslearn.results import Status
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.solvers.bilinear import SOLVERS, BilinearSolver, Ended, make_solver
 from feaslearn.tolerances import ACCEPT_TOL, ZERO_LOSS
+from feaslearn.trainers.annealing import COOL, Annealing
 from feaslearn.trainers.gradient_descent import GradientDescent
-from feaslearn.trainers.mixed_integer.enumerated_samples import EnumeratedSamples
 from feaslearn.trainers.mixed_integer.mixed_integer import GAP, bounded_result
-from feaslearn.trainers.mixed_integer.node_program import Found, NodeProgram
-from feaslearn.trainers.mixed_integer.starts import improved, starts
+from feaslearn.trainers.mixed_integer.node_program import Found
 from feaslearn.trainers.mixed_integer.ternary_program import check_program
 from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer
 
@@ -133,7 +130,10 @@ class Global(Trainer):
                 status = "interrupted"
             bound = min(ended.bound, value)
             if theta is not None:
-                best, value = _better(objective, theta, best, value)
+                # Near ties that the solver meets only to its tolerance, the exact loss is larger.
+                cool = Annealing(n_starts=1, start=theta, ridge=0.0, warmest=COOL)
+                thetas = [best, theta, *_annealed(objective, cool, random)]
+                best, value = _least(objective, thetas)
             if value - bound > 1.1 * self.tol * value and status == "optimal":
                 status = "stalled" if ended.finished else "time limit"
         elif value > ZERO_LOSS * program.unit:
@@ -143,17 +143,11 @@ class Global(Trainer):
     def _heuristics(self, objective: Objective, random: np.random.Generator) -> tuple[Array, float]:
         """Return parameters to beat, and their loss."""
         descent = GradientDescent(n_starts=self.n_starts, max_iter=100)
-        descended = descent.search(objective.within("descent"), random)
-        if descended.result.status == "interrupted":
-            objective.run.clock.interrupt()
-        best = descended.theta
-        value = objective.value(best)
-        for theta in _enumerated_starts(objective, random, self.n_starts):
-            reached = objective.value(theta)
-            if reached < value:
-                best, value = theta, reached
-        logger.debug("Global: the solver has to beat %.6g", value)
-        return best, value
+        found = descent.search(objective.within("descent"), random).theta
+        annealing = Annealing(n_starts=self.n_starts, ridge=0.0)
+        best = _least(objective, [found, *_annealed(objective, annealing, random)])
+        logger.debug("Global: the solver has to beat %.6g", best[1])
+        return best
 
 
 def _semidefinite(primitive: object) -> bool:
@@ -162,40 +156,18 @@ def _semidefinite(primitive: object) -> bool:
     return any(cone.kind == "semidefinite" for cone in primitive.conic_form().cones)
 
 
-def _enumerated(objective: Objective) -> NodeProgram | None:
-    """Return the program with the vertices of Z as its points, where they can be enumerated."""
-    squared = objective.loss.norm != "l2" or objective.loss.squared
-    if not isinstance(objective.loss, Predictability) or not squared:
-        return None
-    try:
-        return NodeProgram(EnumeratedSamples.of(objective), objective.run.clock)
-    except TooManyVerticesError:
-        return None
+def _annealed(objective: Objective, trainer: Annealing, random: np.random.Generator) -> list[Array]:
+    """Return where annealing ends, if it serves the set and there is time."""
+    if trainer.mismatches(objective) or objective.run.late():
+        return []
+    return [trainer.search(objective.within(f"annealing from {trainer.warmest}"), random).theta]
 
 
-def _enumerated_starts(
-    objective: Objective, random: np.random.Generator, count: int
-) -> Iterator[Array]:
-    program = _enumerated(objective)
-    if program is None:
-        return
-    for beta in starts(program.samples, objective, random, count):
-        yield program.samples.theta(improved(program, beta)[1])
-        if program.clock.out():
-            return
-
-
-def _better(objective: Objective, theta: Array, best: Array, value: float) -> tuple[Array, float]:
-    """Return the better of two, the first also with its predictions moved off near ties."""
-    tried, program = [theta], _enumerated(objective)
-    if program is not None:
-        beta = program.samples.beta(theta)
-        tried.append(program.samples.theta(improved(program, beta)[1]))
-    for each in tried:
-        reached = objective.value(each)
-        if reached < value:
-            best, value = each, reached
-    return best, value
+def _least(objective: Objective, thetas: list[Array]) -> tuple[Array, float]:
+    """Return the parameters of least loss, the first of several, and that loss."""
+    values = [objective.value(theta) for theta in thetas]
+    best = int(np.argmin(values))
+    return thetas[best], values[best]
 
 
 # The training problem of a free affine map, with its products of unknowns.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
-from feaslearn.exceptions import CheckpointError, Problems
+from feaslearn.exceptions import Problems, SolverError
 from feaslearn.losses import Objective, Predictability
 from feaslearn.parameters import FUNCTION, Constraints, Either, Integer, Number
 from feaslearn.results import ENDS_ALL, Status
@@ -85,22 +85,12 @@ class IterativeTrainer(Trainer):
             starts = self._multistart(standard, thetas, bar)
         best = best_start(starts)
         if best is None or best.theta is None:
-            checkpoint = objective.run.checkpoint
-            if checkpoint is not None and checkpoint.resumed:
-                raise CheckpointError("the checkpoint holds no iterate; delete it to begin anew")
-            raise KeyboardInterrupt
-        ended = [start.status for start in starts if start.status in ENDS_ALL]
-        best.status = ended[0] if ended else best.status
+            raise SolverError("no start has a finite loss: take a smaller step or another start")
+        status = next((start.status for start in starts if start.status in ENDS_ALL), best.status)
         theta = standardization.revert(objective, best.theta)
-        steps = sum(start.steps for start in starts)
-        result = self.result_of(
-            objective, theta, best.status, n_iter=steps, seconds=objective.run.clock.seconds
-        )
+        steps, seconds = sum(start.steps for start in starts), objective.run.clock.seconds
+        result = self.result_of(objective, theta, status, n_iter=steps, seconds=seconds)
         result.history = best.history
-        if result.objective == 0.0:
-            result.lower_bound = 0.0  # no loss is below zero
-            if result.status not in ENDS_ALL:
-                result.status = "optimal"
         return Trained(theta, result)
 
     def _begin(
@@ -175,7 +165,10 @@ class IterativeTrainer(Trainer):
         show: Callable[[], object],
     ) -> None:
         """Iterate from one start until something ends it, and record what did."""
-        iterate = self._first(objective, theta)
+        try:
+            iterate = self.init(objective, theta)
+        except OutOfTime:
+            iterate = Iterate(theta, objective.value(theta), np.zeros(len(theta)))
         for i in range(self.max_iter + 1):
             self._offer(objective, iterate, start)
             show()
@@ -192,13 +185,6 @@ class IterativeTrainer(Trainer):
                     break
                 start.steps += iterate.steps
 
-    def _first(self, objective: Objective, theta: Array) -> Iterate:
-        """Return the first iterate; without time, it is the start itself."""
-        try:
-            return self.init(objective, theta)
-        except OutOfTime:
-            return Iterate(theta, objective.value(theta), np.zeros(len(theta)))
-
     def _ended(
         self, objective: Objective, i: int, iterate: Iterate, over: threading.Event
     ) -> Status | None:
@@ -214,10 +200,12 @@ class IterativeTrainer(Trainer):
     def _offer(self, objective: Objective, iterate: Iterate, start: StartRun) -> None:
         """Record an iterate in its start, which keeps it if it is the best."""
         returned = returned_loss(objective, iterate.theta)
+        record = {"objective": iterate.loss, "returned_loss": returned} | iterate.record
+        for name, value in record.items():
+            start.history.setdefault(name, []).append(value)
         loss = returned if isinstance(objective.loss, Predictability) else iterate.loss
-        loss += iterate.penalty
-        known = {"objective": iterate.loss, "returned_loss": returned}
-        start.offer(iterate.theta, loss, known | iterate.record)
+        if loss + iterate.penalty < start.loss:
+            start.theta, start.loss = iterate.theta.copy(), loss + iterate.penalty
 
 
 # One start: its iterates, what is recorded of them, and the best of them.
@@ -288,13 +276,6 @@ class StartRun:
     loss: float = np.inf
     steps: int = 0
     exact: bool = False
-
-    def offer(self, theta: Array, loss: float, record: Mapping[str, float]) -> None:
-        """Write the quantities of an iterate into the history, and keep it if it is the best."""
-        for name, value in record.items():
-            self.history.setdefault(name, []).append(value)
-        if loss < self.loss:
-            self.theta, self.loss = theta.copy(), loss
 
 
 def best_start(starts: list[StartRun]) -> StartRun | None:

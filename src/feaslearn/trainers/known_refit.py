@@ -17,7 +17,7 @@ from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.known import KnownLimits, KnownShape
 from feaslearn.known.known_limits import pseudo_inverse
 from feaslearn.losses import Objective, Predictability
-from feaslearn.losses.kernels import facet_loss
+from feaslearn.losses.kernels import program_loss
 from feaslearn.region.form import RegionForm
 from feaslearn.region.latent_set import latent_set
 from feaslearn.region.minimize import tighten
@@ -26,7 +26,7 @@ from feaslearn.runs import Run
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.lbfgs import quasi_newton
 from feaslearn.solvers.small_lp_kernels import workspace
-from feaslearn.tolerances import ROUNDING
+from feaslearn.tolerances import ROUNDING, divisors
 from feaslearn.trainers.out_of_fold import folds_of
 from feaslearn.trainers.standardize import place_and_unit
 
@@ -146,52 +146,71 @@ class _Refit:
     def value_and_gradient(self, theta: Array, samples: Block) -> tuple[float, Array]:
         """Return the weighted loss and its gradient in theta."""
         features, known = self.shape.split(samples.features)
-        n, unit = samples.decisions.shape[1], self.unit
-        points, known = self._points(theta, features, n), self._relative_known(known)
+        points = self._points(theta, features, samples.decisions.shape[1])
         if points is None:
             raise TypeError("a curved set is not refitted")
-        onto = np.eye(n) - pseudo_inverse(known.E) @ known.E if len(known.E) else np.eye(n)
-        program = _Program(n, points.W, points.slack, known)
-        slopes = [np.zeros_like(part) for part in (points.M, points.m, *points[2:4], points.w)]
-        sizes = np.abs(samples.costs).max(axis=1, keepdims=True)
-        costs = known.inner_costs(samples.costs / np.where(sizes > 0.0, sizes, 1.0))
-        decisions, total = (samples.decisions - self.center) / unit, 0.0
+        value, slopes = self._solved(points, self._relative_known(known), samples)
+        return self.unit**2 * value, self._pull_back(theta, features, points, *slopes)
+
+    def _solved(
+        self, points: _Points, known: KnownLimits, samples: Block
+    ) -> tuple[float, list[Array]]:
+        """Return the loss of all programs, which always have an answer, and its derivatives."""
+        # min c'x + big (s + t) : x = M y + m + s - t, E x = e, G x >= g over the boxes of y and x:
+        # where the region has no known decision, the nearest one.
+        count, n, p = points.M.shape
+        r, q, g = len(points.W), len(known.E), len(known.G)
+        onto = np.eye(n) - pseudo_inverse(known.E) @ known.E if q else np.eye(n)
         M, m = onto @ points.M, known.on_flat(points.m)
-        for i, weight in enumerate(samples.weights):
-            numbers = (M[i], m[i], points.lower[i], points.upper[i], points.w[i])
-            value, found = program.solve(i, numbers, costs[i], decisions[i])
-            total += weight * value
-            for part, slope in zip(slopes, found, strict=True):
-                part[i] = weight * slope
-        dM, dm = onto @ slopes[0], slopes[1] @ onto
-        in_rows = points.row_slopes(*slopes[2:])
-        return unit**2 * total, self._pull_back(theta, features, points.form, dM, dm, in_rows)
+        rows = np.zeros((r + n + q + g, p + 3 * n))
+        rows[:r, :p] = points.W
+        rows[r : r + n, p:] = np.hstack([np.eye(n), -np.eye(n), np.eye(n)])
+        rows[r + n :, p : p + n] = np.vstack([known.E, -known.G])
+        reach = np.abs(M) @ np.maximum(np.abs(points.lower), np.abs(points.upper))[:, :, None]
+        numbers = [m, known.e, known.g, reach[:, :, 0], *map(_finite, known[3:5])]
+        far = 10.0 * (1.0 + sum(np.abs(x).max(axis=1, initial=0.0) for x in numbers))[:, None]
+        low, high = (np.clip(side, -far, far) for side in known[3:5])
+        free, none = np.zeros((count, p)), np.zeros((count, 2 * n))
+        costs = known.inner_costs(samples.costs)
+        costs = costs / divisors(np.abs(costs).max(axis=1, keepdims=True))
+        right = np.hstack([points.w, m, known.e, -known.g])
+        lower = np.hstack([points.lower, low, none])
+        upper = np.hstack([points.upper, high, none + far])
+        slopes = [np.zeros_like(part) for part in (M, right, lower, upper)]
+        value = program_loss(
+            workspace(*rows.shape),
+            rows,
+            np.concatenate([points.slack, np.zeros(n + q), np.full(g, np.inf)]),
+            *(r, M, right, lower, upper),
+            np.hstack([free, costs, none + DISTANCE_COST]),
+            np.hstack([free, (samples.decisions - self.center) / self.unit, none]),
+            samples.weights,
+            np.repeat([0.0, 1.0, DISTANCE], [p, n, 2 * n]),
+            *slopes,
+        )
+        in_M, in_right, in_lower, in_upper = slopes
+        in_rows = points.row_slopes(in_lower[:, :p], in_upper[:, :p], in_right[:, :r])
+        return value, [onto @ in_M, in_right[:, r : r + n] @ onto, in_rows]
 
     def _points(self, theta: Array, features: Array, n: int) -> _Points | None:
         """Return the points of the regions in units of the decisions; None where it is curved."""
-        form, weights, inner = self._form_at(theta, features, n)
-        if form is None or form.curved or form.integer.any():
+        k, hypothesis, weights, inner = features.shape[1], self.hypothesis, features, 1.0
+        if hypothesis.as_maps() is None:
+            total = hypothesis.as_minkowski(n)
+            if total is None:
+                return None
+            layout = total.layout(n, k)
+            blocks = layout.unpack(theta)
+            # A scale of zero has a slope, whatever its last digits: it is wider by a trace.
+            scales = total.scales(theta, features, n) + TRACE * self.unit
+            weights = np.hstack([features, scales[:, self._used(total, theta, n, k)]])
+            hypothesis, inner = total, self.unit
+            if self.every_term and "alpha" in blocks:
+                theta = layout.pack(blocks | {"alpha": np.ones_like(blocks["alpha"])})
+        form = hypothesis.describe(theta, n, k)
+        if form.curved or form.integer.any():
             return None
         return _Points.of(form, weights, self.center, self.unit, inner)
-
-    def _form_at(
-        self, theta: Array, features: Array, n: int
-    ) -> tuple[RegionForm | None, Array, float]:
-        """Return the form with its weights, and the unit of its points."""
-        k, total = features.shape[1], self.hypothesis.as_minkowski(n)
-        if self.hypothesis.as_maps() is not None:
-            return self.hypothesis.describe(theta, n, k), features, 1.0
-        if total is None:
-            return None, features, 1.0
-        layout = total.layout(n, k)
-        blocks = layout.unpack(theta)
-        if self.every_term and "alpha" in blocks:
-            blocks = blocks | {"alpha": np.ones_like(blocks["alpha"])}
-        form = total.describe(layout.pack(blocks), n, k)
-        # A scale of zero has a slope, whatever its last digits: it is wider by a trace.
-        scales = total.scales(theta, features, n) + TRACE * self.unit
-        scales = scales[:, self._used(total, theta, n, k)]
-        return form, np.hstack([features, scales]), self.unit
 
     def _used(self, total: Minkowski, theta: Array, n: int, k: int) -> Indices:
         """Return the terms of a sum that are in its form."""
@@ -200,7 +219,13 @@ class _Refit:
         return np.flatnonzero(np.broadcast_to(alpha, shape).any(axis=1) | self.every_term)
 
     def _pull_back(
-        self, theta: Array, features: Array, form: RegionForm, dM: Array, dm: Array, in_rows: Array
+        self,
+        theta: Array,
+        features: Array,
+        points: _Points,
+        dM: Array,
+        dm: Array,
+        in_rows: Array,
     ) -> Array:
         """Return the gradient in theta, given that in the numbers of each sample."""
         (_, n, _), k, unit = dM.shape, features.shape[1], self.unit
@@ -218,7 +243,7 @@ class _Refit:
         if "alpha" in blocks:
             scales = total.unclipped_scales(theta, features, n)
             slopes = np.zeros(scales.shape)
-            slopes[:, self._used(total, theta, n, k)] = unit * in_rows @ form.lifted.w[k:].T
+            slopes[:, self._used(total, theta, n, k)] = unit * in_rows @ points.form.lifted.w[k:].T
             # A scale that is clipped has no slope.
             slopes *= scales >= -ROUNDING * scales.max(initial=0.0)
             psi = total.basis(k).values(features, blocks.get("knots"))
@@ -299,48 +324,6 @@ class _Points(NamedTuple):
         return found
 
 
-class _Program:
-    """The linear program of one sample after the other, always with an answer."""
-
-    # min c'x + big (s + t) : x = M y + m + s - t, E x = e, G x >= g over the boxes of y and x:
-    # where the region has no known decision, the nearest one.
-
-    def __init__(self, n: int, W: Array, slack: Array, known: KnownLimits) -> None:
-        (r, p), q, g = W.shape, len(known.E), len(known.G)
-        self.known, self.n, self.p, self.r = known, n, p, r
-        self.G = np.zeros((r + n + q + g, p + 3 * n))
-        self.G[:r, :p] = W
-        self.G[r : r + n, p:] = np.hstack([np.eye(n), -np.eye(n), np.eye(n)])
-        self.G[r + n :, p : p + n] = np.vstack([known.E, -known.G])
-        self.slack = np.concatenate([slack, np.zeros(n + q), np.full(g, np.inf)])
-        self.work = workspace(*self.G.shape)
-        self.importance = np.repeat([0.0, 1.0, DISTANCE], [p, n, 2 * n])
-
-    def solve(
-        self, i: int, numbers: tuple[Array, ...], cost: Array, x: Array
-    ) -> tuple[float, tuple[Array, ...]]:
-        """Return the squared distances of sample i and their derivatives in its numbers."""
-        M, m, lower, upper, w = numbers
-        n, p, r, known = self.n, self.p, self.r, self.known
-        self.G[r : r + n, :p] = -M
-        sides = (known.e[i], -known.g[i])
-        size = 1.0 + float(np.abs(m).max()) + float(np.abs(np.concatenate(sides)).max(initial=0.0))
-        size += float((np.abs(M) @ np.maximum(np.abs(lower), np.abs(upper))).max(initial=0.0))
-        low, high = (np.nan_to_num(side[i], posinf=0.0, neginf=0.0) for side in known[3:5])
-        far = 10.0 * (size + float(np.abs(low).max()) + float(np.abs(high).max()))
-        low, high = (np.clip(side[i], -far, far) for side in known[3:5])
-        limits = (
-            np.concatenate([w, m, *sides]),
-            np.concatenate([lower, low, np.zeros(2 * n)]),
-            np.concatenate([upper, high, np.full(2 * n, far)]),
-        )
-        H, L, U = (side[:, None] for side in limits)
-        price = cost / (float(np.abs(cost).max()) or 1.0)
-        prices = np.concatenate([np.zeros(p), price, np.full(2 * n, DISTANCE_COST)])
-        target = np.concatenate([np.zeros(p), x, np.zeros(2 * n)])
-        slopes = [np.zeros_like(part) for part in (self.G, H, L, U)]
-        rest = (self.slack, np.ones((1, 1)), prices[None], target[None], np.ones(1))
-        value = facet_loss(self.work, self.G, H, L, U, *rest, self.importance, 0.0, *slopes)
-        dG, dH, dL, dU = slopes
-        across = dH[r : r + n, 0]
-        return value, (-dG[r : r + n, :p], across, dL[:p, 0], dU[:p, 0], dH[:r, 0])
+def _finite(side: Array) -> Array:
+    """Return bounds with zeros for those that are open."""
+    return np.nan_to_num(side, posinf=0.0, neginf=0.0)

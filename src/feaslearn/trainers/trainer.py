@@ -31,7 +31,6 @@ from feaslearn.messages import LARGEST, beyond
 from feaslearn.parameters import FILE_NAME, Constraints, Either, Number, check_declared
 from feaslearn.results import (
     ENDS_ALL,
-    LOCAL_OPTIMA,
     Status,
     TrainingResult,
     remarks_heard,
@@ -46,6 +45,8 @@ from feaslearn.trainers.returned_decisions import returned_loss, tied_share, tie
 HIDDEN = 1.001
 #: Parameters of a trainer that do not change where a run leads.
 WITHOUT_EFFECT = ("checkpoint", "callback", "max_seconds")
+#: Errors in which pieces of a forged checkpoint end.
+FORGED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 CheckpointLike = str | os.PathLike[str] | None
 #: A limit on the time of a run.
@@ -295,8 +296,9 @@ def complete(objective: Objective, theta: Array, result: TrainingResult) -> None
     """Write into a result what is the same for every trainer."""
     if result.ties_met is None:
         result.ties_met = ties_met(objective, theta)
-    if result.objective == 0.0 and result.status in LOCAL_OPTIMA:
-        result.status, result.lower_bound = "optimal", 0.0
+    if result.objective == 0.0:  # no loss is below zero
+        result.lower_bound = 0.0
+        result.status = result.status if result.status in ENDS_ALL else "optimal"
     hidden = (
         isinstance(objective.loss, Predictability)
         and result.tied_share > 0.0
@@ -359,7 +361,7 @@ def running(
                 random = random if seeded else np.random.default_rng(checkpoint.seed)
                 limited = replace(limited, run=replace(limited.run, checkpoint=checkpoint))
             yield Running(limited, random, checkpoint)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except FORGED as error:
         # The checksum of a file shows damage, not forgery: its pieces may be anything.
         if isinstance(error, FeaslearnError) or checkpoint is None or not checkpoint.resumed:
             raise
