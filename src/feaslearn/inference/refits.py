@@ -27,7 +27,7 @@ from feaslearn.runs import one_blas_thread
 from feaslearn.runs.memory import check_memory
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers import Convex
-from feaslearn.trainers.minkowski_fit import ANOMALOUS, MinkowskiFit, Strengths
+from feaslearn.trainers.minkowski_fit import ANOMALOUS, MinkowskiFit, Penalties
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -185,7 +185,7 @@ class MomentRefits:
     def __init__(self, model: RegionRegressor, hypothesis: Minkowski, rows: Block) -> None:
         self._model, self._hypothesis, self._rows = model, hypothesis, rows
         details = model.result_.details
-        self._strengths = Strengths(details.get("ridge", 0.0), details.get("sparsity", 0.0))
+        self._strengths = Penalties(details.get("ridge", 0.0), details.get("sparsity", 0.0))
 
     def fitted(self, drawn: Indices) -> RegionRegressor:
         """Return the model of rows that were drawn so many times."""

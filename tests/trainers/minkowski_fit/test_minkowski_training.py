@@ -14,7 +14,7 @@ import feaslearn as fl
 from feaslearn.data import Block, Samples
 from feaslearn.losses import Loss, Objective
 from feaslearn.trainers import Convex, Trained
-from feaslearn.trainers.minkowski_fit import MinkowskiFit, Strengths
+from feaslearn.trainers.minkowski_fit import MinkowskiFit, Penalties
 from feaslearn.trainers.minkowski_fit.programs import fit_by_program
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 
@@ -105,7 +105,7 @@ def test_fast_path_and_program_agree(name: str) -> None:
         if isinstance(MODELS[name], fl.Minkowski):
             random = np.random.default_rng(0)
             fit = MinkowskiFit(MODELS[name], objective.samples, 5, random)
-            slow = fit_by_program(fit, objective, Strengths(0.0, 0.0), 0)
+            slow = fit_by_program(fit, objective, Penalties(0.0, 0.0), 0)
             assert result.objective == pytest.approx(slow.loss, rel=1e-6)
             scales = MODELS[name].unclipped_scales(theta, samples(seed).features, 3)
             assert scales.min() >= -1e-8
@@ -118,7 +118,7 @@ def test_penalties_are_the_same_in_both(strengths: tuple[float, float]) -> None:
     objective = problem(samples(2), model)
     fit = MinkowskiFit(model, objective.samples, 5, np.random.default_rng(0))
     fast = fit.solve(*strengths)
-    slow = fit_by_program(fit, objective, Strengths(*strengths), 0)
+    slow = fit_by_program(fit, objective, Penalties(*strengths), 0)
     np.testing.assert_allclose(fast.theta, slow.theta, atol=1e-5)
     assert fast.loss == pytest.approx(slow.loss, rel=1e-6)
     assert fast.bound < fast.loss
