@@ -72,6 +72,11 @@ class DriftTest:
     seen: int = 0
     alarms: tuple[int, ...] = ()
 
+    @property
+    def warning(self) -> str:
+        """When drift was found last, in words."""
+        return f"new samples no longer fit: drift was found after {self.alarms[-1]} samples"
+
     def after(self, losses: Array, least: float = 0.0) -> Self:
         """Return the test after some more losses; those below ``least`` count as equal.
 
