@@ -5,8 +5,6 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from scipy.optimize import nnls
 from sklearn.base import clone
 
@@ -144,24 +142,6 @@ def test_against_a_program_written_out() -> None:
     free = cp.Problem(cp.Minimize(cp.sum_squares(errors)))
     free.solve(solver=cp.CLARABEL)
     assert free.value < program.value * (1 - 1e-4)
-
-
-@settings(max_examples=8)
-@given(seed=st.integers(0, 10_000), gaps=st.booleans())
-def test_no_parameters_near_the_optimum_are_better(seed: int, gaps: bool) -> None:
-    model = fl.Minkowski.union(fl.Minkowski.hypersimplices(3), fl.Minkowski.pairs(3))
-    objective = problem(samples(seed, gaps=gaps), model)
-    theta, result, _ = train(objective, ridge=0.0, sparsity=0.0)
-    random = np.random.default_rng(seed)
-    for size in (1e-1, 1e-3):
-        other = theta + size * random.normal(size=len(theta))
-        rows = np.concatenate([block.features for block in objective.samples])
-        if model.unclipped_scales(other, rows, 3).min() >= 0.0:
-            assert objective.value(other) >= result.objective - 1e-9
-        # Towards any member of the class with scales that are not negative, the loss rises.
-        inside = theta.copy()
-        model.layout(3, 3).unpack(inside)["alpha"][:, 0] += size
-        assert objective.value(inside) >= result.objective - 1e-9
 
 
 def test_recovers_the_truth_without_noise() -> None:
