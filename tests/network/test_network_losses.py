@@ -78,18 +78,6 @@ def test_losses_equal_those_of_the_linear_program(seed: int, n_nodes: int, n_pla
         )
 
 
-def test_the_nearest_dispatch_attains_the_squared_loss() -> None:
-    candidates, samples = random_case(3, 4, 3)
-    everything = np.ones(len(candidates.lines), dtype=bool)
-    for loss in (Predictability(), Suboptimality()):
-        values, points = NetworkLosses(candidates, samples, loss).nearest(everything)
-        far = ((points - samples.decisions) ** 2).sum(axis=1)
-        if isinstance(loss, Predictability):
-            np.testing.assert_allclose(far, values, atol=1e-12)
-        assert (far <= values + 1e-12).all()
-        np.testing.assert_allclose(points.sum(axis=1), samples.demands.sum(axis=1), atol=1e-9)
-
-
 def test_a_loss_is_one_of_two_norms() -> None:
     problems = Problems()
     loss = resolve_network_loss(problems, "suboptimality")

@@ -74,23 +74,6 @@ def test_equals_bounded_least_squares(name: str, sign: float, gaps: bool) -> Non
         assert result.returned_loss == pytest.approx(result.objective)
 
 
-def test_a_point_is_weighted_least_squares() -> None:
-    whole = samples(0, gaps=True)
-    theta, result, _ = Convex().train(
-        objective(whole, fl.Affine(fl.Simplex(1))), np.random.default_rng(0)
-    )
-    value = 0.0
-    for j, x in enumerate(whole.decisions.T):
-        seen = ~np.isnan(x)
-        root = np.sqrt(whole.weights[seen])
-        found = np.linalg.lstsq(root[:, None] * whole.features[seen], root * x[seen], rcond=None)
-        np.testing.assert_allclose(theta.reshape(3, 3)[:, j], found[0], atol=1e-9)
-        value += float(found[1][0])
-    assert result.objective == pytest.approx(value, rel=1e-9)
-    assert result.lower_bound == pytest.approx(value, rel=1e-9)
-    assert result.status == "optimal"
-
-
 def test_ties_go_to_the_nearest_minimiser() -> None:
     """With the exact region, a tied decision anywhere on its face costs nothing."""
     random = np.random.default_rng(0)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -95,50 +95,84 @@ class Minkowski(Hypothesis):
     n_knots: int = 5
 
     @classmethod
-    def hypersimplices(cls, n: int, **options: object) -> Minkowski:
+    def hypersimplices(cls, n: int, **options: Any) -> Minkowski:
         """Return sums of the sets of m ones among n, m = 1 to n - 1: "sort by price"."""
-        return cls(hypersimplices(n), **options)  # type: ignore[arg-type]
+        _whole(n, "n", 1)
+        return cls([Term(Hypersimplex(n, m)) for m in range(1, n)], **options)
 
     @classmethod
-    def pairs(cls, n: int, **options: object) -> Minkowski:
+    def pairs(cls, n: int, **options: Any) -> Minkowski:
         """Return sums of the segments between two decisions, for every pair."""
-        return cls(simplices(n, [2]), **options)  # type: ignore[arg-type]
+        return cls.simplices(n, [2], **options)
 
     @classmethod
     def simplices(
-        cls, n: int, sizes: Sequence[int], reflected: bool = False, **options: object
+        cls, n: int, sizes: Sequence[int], reflected: bool = False, **options: Any
     ) -> Minkowski:
         """Return sums of the simplices over every choice of so many of the decisions."""
-        return cls(simplices(n, sizes, reflected), **options)  # type: ignore[arg-type]
+        sign = -1.0 if reflected else 1.0
+        terms = [Term(Simplex(len(each)), each, sign) for each in _choices(n, sizes)]
+        return cls(terms, **options)
 
     @classmethod
     def weighted_simplices(
-        cls, capacities: ArrayLike, sizes: Sequence[int], **options: object
+        cls, capacities: ArrayLike, sizes: Sequence[int], **options: Any
     ) -> Minkowski:
         """Return sums of simplices whose corners are the capacities of the decisions."""
-        return cls(weighted_simplices(capacities, sizes), **options)  # type: ignore[arg-type]
+        weights = np.asarray(capacities, dtype=float)
+        if weights.ndim != 1 or not np.isfinite(weights).all() or not (weights > 0.0).all():
+            raise DataError("Minkowski.weighted_simplices: capacities must be positive numbers")
+        choices = _choices(len(weights), sizes)
+        terms = [Term(Simplex(len(each)), each, weights[each].tolist()) for each in choices]
+        return cls(terms, **options)
 
     @classmethod
-    def windows(cls, n: int, lengths: Sequence[int], **options: object) -> Minkowski:
+    def windows(cls, n: int, lengths: Sequence[int], **options: Any) -> Minkowski:
         """Return sums of hypersimplices on consecutive decisions, for time series."""
-        return cls(windows(n, lengths), **options)  # type: ignore[arg-type]
+        _whole(n, "n", 1)
+        terms = [
+            Term(each, list(range(start, start + length)))
+            for length in _sizes(lengths, n, "lengths")
+            for sets in [[Hypersimplex(length, m) for m in range(1, length)]]
+            for start in range(n - length + 1)
+            for each in sets
+        ]
+        return cls(terms, **options)
 
     @classmethod
-    def smoothed(
-        cls, n: int, lengths: Sequence[int], step: int = 1, **options: object
-    ) -> Minkowski:
-        """Return sums of hypersimplices seen through moving averages, for ramps."""
-        return cls(smoothed(n, lengths, step), **options)  # type: ignore[arg-type]
+    def smoothed(cls, n: int, lengths: Sequence[int], step: int = 1, **options: Any) -> Minkowski:
+        """Return sums of hypersimplices seen through moving averages, for ramps.
+
+        A moving average of ``length`` hours changes by at most one part in ``length`` from hour to
+        hour. ``step`` takes every so many of the n - 1 hypersimplices.
+        """
+        _whole(n, "n", 1)
+        _whole(step, "step", 1)
+        terms = [
+            Term(Hypersimplex(n, m), matrix=average.tolist())
+            for average in (_moving_average(n, length) for length in _sizes(lengths, n, "lengths"))
+            for m in range(min(step, n - 1), n, step)
+        ]
+        return cls(terms, **options)
 
     @classmethod
-    def segments(cls, G: ArrayLike, **options: object) -> Minkowski:
+    def segments(cls, G: ArrayLike, **options: Any) -> Minkowski:
         """Return sums of the segments from 0 to each row of ``G``."""
-        return cls(segments(G), **options)  # type: ignore[arg-type]
+        try:
+            rows = np.asarray(G, dtype=float)
+        except (TypeError, ValueError):
+            raise DataError("Minkowski.segments: G does not hold numbers") from None
+        if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
+            raise DataError(
+                f"Minkowski.segments: G has shape {rows.shape}; expected finite numbers "
+                "(segments, n)"
+            )
+        return cls([_segment(g) for g in rows], **options)
 
     @classmethod
-    def box(cls, n: int, **options: object) -> Minkowski:
+    def box(cls, n: int, **options: Any) -> Minkowski:
         """Return boxes: a segment along each decision."""
-        return cls(segments(np.eye(n)), **options)  # type: ignore[arg-type]
+        return cls.segments(np.eye(n), **options)
 
     @classmethod
     def union(cls, *others: Minkowski, **options: object) -> Minkowski:
@@ -294,19 +328,16 @@ class Minkowski(Hypothesis):
 
     def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
         """Return for each row a decision of least cost; a sum of sets is never empty."""
-        return self._solve_tied(theta, features, costs, ties)[0]
+        return self.solve_tied(theta, features, costs, ties)[0]
 
     def tied(self, theta: Array, features: Array, costs: Array) -> Mask:
         """Say for each row whether a term that counts there has several minimisers."""
-        return self._solve_tied(theta, features, costs, "first")[1]
+        return self.solve_tied(theta, features, costs)[1]
 
-    def solve_tied(self, theta: Array, features: Array, costs: Array) -> tuple[Solved, Mask]:
-        """Return what `solve` and `tied` do, from the same minimisers."""
-        return self._solve_tied(theta, features, costs, "first")
-
-    def _solve_tied(
-        self, theta: Array, features: Array, costs: Array, ties: Ties
+    def solve_tied(
+        self, theta: Array, features: Array, costs: Array, ties: Ties = "first"
     ) -> tuple[Solved, Mask]:
+        """Return what `solve` and `tied` do, from the same minimisers."""
         n = costs.shape[1]
         minimizers = TermMinimizers(self.terms_at(theta, n, features.shape[1]), n)
         decisions, scales = self.offsets(theta, features, n), self.scales(theta, features, n)
@@ -390,59 +421,7 @@ def _listed(terms: Sequence[Term]) -> str:
     return repr(list(terms)) if len(terms) <= 3 else f"<{len(terms)} terms>"
 
 
-# Lists of terms for Minkowski sums.
-
-
-def hypersimplices(n: int) -> list[Term]:
-    """List the sets of m ones among n decisions, m = 1 to n - 1."""
-    _whole(n, "n", 1)
-    return [Term(Hypersimplex(n, m)) for m in range(1, n)]
-
-
-def simplices(n: int, sizes: Sequence[int], reflected: bool = False) -> list[Term]:
-    """List the simplices over all choices of so many decisions, as they are or reflected."""
-    sign = -1.0 if reflected else 1.0
-    return [Term(Simplex(len(chosen)), chosen, sign) for chosen in _choices(n, sizes)]
-
-
-def weighted_simplices(capacities: ArrayLike, sizes: Sequence[int]) -> list[Term]:
-    """List simplices with a corner at the capacity of each decision."""
-    weights = np.asarray(capacities, dtype=float)
-    if weights.ndim != 1 or not np.isfinite(weights).all() or not (weights > 0.0).all():
-        raise DataError("Minkowski.weighted_simplices: capacities must be positive numbers")
-    return [
-        Term(Simplex(len(chosen)), chosen, weights[chosen].tolist())
-        for chosen in _choices(len(weights), sizes)
-    ]
-
-
-def windows(n: int, lengths: Sequence[int]) -> list[Term]:
-    """List the hypersimplices on runs of consecutive decisions."""
-    _whole(n, "n", 1)
-    return [
-        Term(each, list(range(start, start + length)))
-        for length, sets in [
-            (length, [Hypersimplex(length, m) for m in range(1, length)])
-            for length in _sizes(lengths, n, "lengths")
-        ]
-        for start in range(n - length + 1)
-        for each in sets
-    ]
-
-
-def smoothed(n: int, lengths: Sequence[int], step: int = 1) -> list[Term]:
-    """List hypersimplices seen through moving averages: schedules that change no faster.
-
-    A moving average of ``length`` hours changes by at most one part in ``length`` from hour to
-    hour. ``step`` takes every so many of the n - 1 hypersimplices.
-    """
-    _whole(n, "n", 1)
-    _whole(step, "step", 1)
-    return [
-        Term(Hypersimplex(n, m), matrix=average.tolist())
-        for average in (_moving_average(n, length) for length in _sizes(lengths, n, "lengths"))
-        for m in range(min(step, n - 1), n, step)
-    ]
+# Terms that nobody has given.
 
 
 def _moving_average(n: int, length: int) -> Array:
@@ -453,19 +432,6 @@ def _moving_average(n: int, length: int) -> Array:
         hours = [hour for hour in range(start, start + length) if 0 <= hour < n]
         matrix[hours, t] = 1.0 / len(hours)
     return matrix
-
-
-def segments(G: ArrayLike) -> list[Term]:
-    """List the segments from 0 to each row of ``G``."""
-    try:
-        rows = np.asarray(G, dtype=float)
-    except (TypeError, ValueError):
-        raise DataError("Minkowski.segments: G does not hold numbers") from None
-    if rows.ndim != 2 or not rows.size or not np.isfinite(rows).all():
-        raise DataError(
-            f"Minkowski.segments: G has shape {rows.shape}; expected finite numbers (segments, n)"
-        )
-    return [_segment(g) for g in rows]
 
 
 def _segment(g: np.ndarray) -> Term:
@@ -485,18 +451,19 @@ def automatic(n: int, wide: bool = False, both: bool = False) -> tuple[Term, ...
     """
     # Few decisions: hypersimplices, all pairs, and a segment along each decision. Many are taken
     # for a time series, with moving averages over up to six decisions instead of pairs.
-    ends = segments(np.vstack([np.eye(n), -np.eye(n)] if both else [np.eye(n)]))
-    if n == 1:
-        return tuple(ends)
-    few, averages = n <= MOST_PAIRS, smoothed(n, range(2, min(n, 6) + 1), max(n // 12, 1))
-    # Two decisions have one pair, which is a hypersimplex as well.
-    near = (simplices(n, [2]) if n > 2 else []) if few else averages
-    terms = (*hypersimplices(n), *near, *ends)
-    if not wide:
-        return terms
-    # Pairs of neighbours are there already where all pairs are.
-    lengths = [length for length in LENGTHS if length < n and (length > 2 or not few)]
-    return (*terms, *(averages if few else []), *windows(n, lengths))
+    along = np.vstack([np.eye(n), -np.eye(n)]) if both else np.eye(n)
+    parts = [Minkowski.segments(along)]
+    few = n <= MOST_PAIRS
+    if n > 1:
+        averages = Minkowski.smoothed(n, range(2, min(n, 6) + 1), max(n // 12, 1))
+        # Two decisions have one pair, which is a hypersimplex as well.
+        near = Minkowski.simplices(n, [2] if n > 2 else []) if few else averages
+        parts = [Minkowski.hypersimplices(n), near, *parts]
+        if wide:
+            # Pairs of neighbours are there already where all pairs are.
+            lengths = [length for length in LENGTHS if length < n and (length > 2 or not few)]
+            parts += [*([averages] if few else []), Minkowski.windows(n, lengths)]
+    return tuple(term for part in parts for term in part.terms_of(n))
 
 
 def _choices(n: int, sizes: Sequence[int]) -> Iterable[list[int]]:

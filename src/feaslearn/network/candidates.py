@@ -88,7 +88,7 @@ def read_candidates(
     """Read the arguments of a learner; None if a problem was added."""
     before = len(problems)
     labels = _labels(problems, nodes)
-    if labels is None:
+    if len(problems) > before:
         return None
     index = {label: position for position, label in enumerate(labels)}
     plants = _plants(problems, generators, index)
@@ -117,11 +117,11 @@ def read_candidates(
     )
 
 
-def _labels(problems: Problems, nodes: int | Sequence[Node]) -> tuple[Node, ...] | None:
-    """Return the labels of the nodes; None if a problem was added."""
+def _labels(problems: Problems, nodes: int | Sequence[Node]) -> tuple[Node, ...]:
+    """Return the labels of the nodes."""
     if isinstance(nodes, Integral) or not isinstance(nodes, Iterable):
         if not check_value("nodes", nodes, Integer(1), problems):
-            return None
+            return ()
         nodes = range(1, int(nodes) + 1)
     labels = tuple(nodes)
     repeated = sorted({str(label) for label in labels if labels.count(label) > 1})
@@ -134,20 +134,20 @@ def _labels(problems: Problems, nodes: int | Sequence[Node]) -> tuple[Node, ...]
             f"there are {len(labels)} nodes; cuts are enumerated, which serves up to {MAX_NODES}: "
             "merge nodes that are joined by lines without a limit"
         )
-    return None if repeated or not labels or len(labels) > MAX_NODES else labels
+    return labels
 
 
 def _plants(problems: Problems, generators: Sequence[Node], index: dict[Node, int]) -> list[int]:
     """Return the index of the node of each plant."""
-    if not isinstance(generators, Iterable) or not list(generators):
+    plants = list(generators) if isinstance(generators, Iterable) else []
+    if not plants:
         problems.add(f"generators is {generators!r}; name the node of at least one plant")
-        return []
-    if len(list(generators)) > MAX_PLANTS:
-        problems.add(f"there are {len(list(generators))} generators, at most {MAX_PLANTS} serve")
-    unknown = [node for node in generators if node not in index]
-    for node in unknown:
-        problems.add(f"a generator is at node {node!r}, which is not one of nodes")
-    return [index[node] for node in generators if node in index]
+    if len(plants) > MAX_PLANTS:
+        problems.add(f"there are {len(plants)} generators, at most {MAX_PLANTS} serve")
+    for node in plants:
+        if node not in index:
+            problems.add(f"a generator is at node {node!r}, which is not one of nodes")
+    return [index[node] for node in plants if node in index]
 
 
 def _pairs(problems: Problems, name: str, lines: Sequence[Line], index: dict[Node, int]) -> Pairs:

@@ -11,19 +11,12 @@ from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.network.candidates import CandidateLines, Networks
 from feaslearn.network.losses import NetworkLosses
 from feaslearn.network.samples import NetworkSamples
-from feaslearn.network.search import (
-    Limits,
-    NetworkProgram,
-    SearchResult,
-    excluding,
-)
+from feaslearn.network.search import Limits, NetworkProgram, SearchResult, excluding
 from feaslearn.runs import Clock
 from feaslearn.tolerances import ACCEPT_TOL, CAPACITY_TOL, GAIN_TOL, TIE_TOL
 
 #: Entries of a table with a column for each set of nodes that are held at once.
 MAX_ENTRIES = 2**22
-#: Rows of the first program, and rows that are added at once.
-FIRST_ROWS, ADDED_ROWS = 8192, 100
 
 Clause = frozenset[int]
 
@@ -63,53 +56,24 @@ def find_tight_cuts(losses: NetworkLosses, clock: Clock) -> TightCuts | None:
     for start in range(0, len(surplus), step):
         sent = np.abs(surplus[start : start + step] @ members[: len(needs)].T)
         needs = np.maximum(needs, sent.max(axis=0))
-    finder = _ClauseFinder(losses, needs, members, tolerance)
     clauses: set[Clause] = set()
     for level, rows in _levels(samples):
-        for sample in finder.informative(rows, level):
-            clause = finder.clause(int(sample), level, surplus[sample])
+        for sample in rows:
+            # What the plants of the level could deliver more, and what the others deliver.
+            spare, rest = capacity - samples.decisions[sample], samples.decisions[sample].copy()
+            rest[level], spare[np.setdiff1d(np.arange(len(rest)), level)] = 0.0, 0.0
+            if rest.sum() <= tolerance or spare.sum() <= tolerance:
+                continue
+            wasted = members[:, candidates.plants] @ (rest - spare) + spare.sum()
+            sets = np.flatnonzero(wasted <= tolerance)
+            # A set and its complement have the same cut.
+            same = np.minimum(sets, len(members) - 1 - sets)
+            tight = members[sets] @ surplus[sample] >= needs[same] - tolerance
+            clause = frozenset(same[tight].tolist())
             if not clause or clock.out():
                 return None
             clauses.add(clause)
     return TightCuts(needs, _without_supersets(clauses), tolerance)
-
-
-class _ClauseFinder:
-    """Finds the sets of nodes whose cut can be what stops the cheaper plants."""
-
-    def __init__(
-        self, losses: NetworkLosses, needs: Array, members: Array, tolerance: float
-    ) -> None:
-        self._candidates = losses.candidates
-        self._decisions = losses.samples.decisions
-        self._needs = np.concatenate([needs, needs[::-1]]) if len(members) > 1 else needs
-        self._members = members
-        self._inside = members[:, losses.candidates.plants]
-        self._tolerance = tolerance
-        self._unit = common_capacity(losses.candidates)
-
-    def informative(self, rows: Indices, level: Indices) -> Indices:
-        """Return the samples whose cheaper plants had capacity left while others ran."""
-        x = self._decisions[rows]
-        rest = np.delete(np.arange(x.shape[1]), level)
-        spare = self._candidates.generator_capacity[level] - x[:, level]
-        runs, could = x[:, rest].sum(axis=1), spare.sum(axis=1)
-        return np.asarray(rows[(runs > self._tolerance) & (could > self._tolerance)])
-
-    def clause(self, sample: int, level: Indices, surplus: Array) -> Clause:
-        """Return the sets of which one must be tight."""
-        x = self._decisions[sample]
-        rest = np.delete(np.arange(len(x)), level)
-        spare = self._candidates.generator_capacity[level] - x[level]
-        wasted = self._inside[:, rest] @ x[rest] + (1.0 - self._inside[:, level]) @ spare
-        sets = np.flatnonzero(wasted <= self._tolerance)
-        sent = self._members[sets] @ surplus
-        tight = sent >= self._needs[sets] - self._tolerance
-        if self._unit is not None:
-            off = np.abs(sent - self._unit * np.rint(sent / self._unit))
-            tight &= off <= self._tolerance
-        last = len(self._members) - 1
-        return frozenset(int(min(T, last - T)) for T in sets[tight])
 
 
 def common_capacity(candidates: CandidateLines) -> float | None:
@@ -147,8 +111,7 @@ class CutSearch:
         f(\delta_y T) \ge r_T \;\; \forall T, \qquad
         f(\delta_y T) \le r_T + M (1 - t_T), \qquad \sum_{T \in \text{clause}} t_T \ge 1
 
-    No variable belongs to a sample, so the number of samples does not matter. Rows are added when
-    a network violates them.
+    No variable belongs to a sample, so the number of samples does not matter.
     """
 
     def __init__(self, losses: NetworkLosses, cuts: TightCuts) -> None:
@@ -168,11 +131,14 @@ class CutSearch:
         self._clauses = cuts.clauses
         tight = sorted({T for clause in cuts.clauses for T in clause})
         self.program = NetworkProgram(self._n_lines + len(tight))
-        self._added = np.zeros(len(cuts.needs), dtype=bool)
-        self._add_clauses(cuts, tight)
-        self._add_needs(self._first_rows(tight))
+        self._add_clauses(tight)
+        needed = np.union1d(np.array(tight, dtype=np.intp), np.flatnonzero(self._least > 0))
+        matrix = self._crossing[needed] * self._capacity
+        self.program.matrix_rows(matrix, self._least[needed], np.inf)
         if (self._least[1:] > 0).all():
-            self._add_connected()
+            # The network is connected: every set of nodes needs a line out of it.
+            joined = float(len(candidates.nodes) - 1)
+            self.program.matrix_rows(np.ones((1, self._n_lines)), joined, np.inf)
 
     def cheapest(
         self, weights: Array, most_loss: float, limits: Limits, clock: Clock
@@ -182,7 +148,6 @@ class CutSearch:
         cost[: self._n_lines] = weights
         fixed = np.full(self.program.n_binary, -1, dtype=np.int8)
         fixed[: self._n_lines] = limits.fixed
-        tolerance = self.losses.tolerance
         whole = bool((weights == np.rint(weights)).all())
         bound = -np.inf
         while True:
@@ -192,21 +157,10 @@ class CutSearch:
             if answer.values is None:
                 return SearchResult(answer.outcome, None, np.inf, bound)
             network = np.asarray(answer.values[: self._n_lines] > 0.5)
-            violated = self._violated(network)
-            if len(violated):
-                self._add_needs(violated)
-            elif self.losses.nearest(network)[0].mean() <= tolerance:
+            if self.losses.nearest(network)[0].mean() <= self.losses.tolerance:
                 return SearchResult(answer.outcome, network, float(weights @ network), bound)
-            else:
-                # At the edge of the tolerances; what is measured decides.
-                self.program.extend(excluding(network))
-
-    def _violated(self, network: Mask) -> Indices:
-        """Return the rows to add that a network violates most."""
-        short = self._least - self._crossing @ (network * self._capacity)
-        short[self._added] = 0.0
-        violated = np.flatnonzero(short > CAPACITY_TOL)
-        return violated[np.argsort(-short[violated], kind="stable")][:ADDED_ROWS]
+            # At the edge of the tolerances; what is measured decides.
+            self.program.extend(excluding(network))
 
     def explains(self, networks: Networks) -> Mask:
         """Return which networks have zero loss, by all of their cuts."""
@@ -222,35 +176,13 @@ class CutSearch:
             zero[start : start + step] = enough
         return zero
 
-    def _first_rows(self, tight: list[int]) -> Indices:
-        """Return the sets whose cut a clause limits, and those that need the most."""
-        asked = np.flatnonzero(self._least > 0)
-        most = asked[np.argsort(-self._least[asked], kind="stable")][:FIRST_ROWS]
-        return np.union1d(np.array(tight, dtype=np.intp), most)
-
-    def _add_needs(self, sets: Indices) -> None:
-        """Add rows on the cuts of sets of nodes."""
-        sets = sets[~self._added[sets]]
-        if not len(sets):
-            return
-        self._added[sets] = True
-        matrix = self._crossing[sets] * self._capacity
-        self.program.matrix_rows(matrix, self._least[sets], np.inf)
-
-    def _add_clauses(self, cuts: TightCuts, tight: list[int]) -> None:
+    def _add_clauses(self, tight: list[int]) -> None:
         """Add binaries for tight sets: one of each clause."""
-        if not tight:
-            return
         index = {T: self._n_lines + position for position, T in enumerate(tight)}
         for T in tight:
             lines = np.flatnonzero(self._crossing[T])
             most = self._capacity[lines].sum()
             slack = max(0.0, most - self._most[T])
             self.program.row([(lines, self._capacity[lines]), (index[T], slack)], upper=most)
-        for clause in cuts.clauses:
+        for clause in self._clauses:
             self.program.row([(np.array([index[T] for T in sorted(clause)]), 1.0)], lower=1.0)
-
-    def _add_connected(self) -> None:
-        """Add the row of a connected network: every set of nodes needs a line out of it."""
-        joined = float(len(self.losses.candidates.nodes) - 1)
-        self.program.matrix_rows(np.ones((1, self._n_lines)), joined, np.inf)

@@ -9,17 +9,12 @@ from feaslearn.exceptions import Problems
 from feaslearn.network.candidates import CandidateLines, Networks
 from feaslearn.network.estimator import NetworkEstimator
 from feaslearn.network.losses import NetworkLosses
-from feaslearn.network.search import (
-    Limits,
-    SearchResult,
-)
+from feaslearn.network.search import Limits, SearchResult
 from feaslearn.runs import Clock
 from feaslearn.solvers.mip import Outcome
 
 #: Lines that are neither known nor forbidden.
 MAX_FREE_LINES = 20
-#: Losses of single samples between two looks at the deadline.
-LOSSES_PER_STEP = 2**17
 
 
 class EnumeratedNetwork(NetworkEstimator):
@@ -80,8 +75,9 @@ class EnumeratedNetwork(NetworkEstimator):
     (1024, 4)
     """
 
-    def _check_size(self, problems: Problems, candidates: CandidateLines) -> None:
-        check_enumerable(problems, candidates)
+    def _check(self, problems: Problems, candidates: CandidateLines | None) -> None:
+        if candidates is not None:
+            check_enumerable(problems, candidates)
 
     def _learn(self, losses: NetworkLosses) -> None:
         self.networks_ = all_networks(losses.candidates)
@@ -115,17 +111,15 @@ def all_networks(candidates: CandidateLines, free: Mask | None = None) -> Networ
 class EnumerationSearch:
     """All networks with the loss of every sample; each answer is read from that table."""
 
-    def __init__(self, losses: NetworkLosses, clock: Clock | None = None) -> None:
+    def __init__(self, losses: NetworkLosses, clock: Clock) -> None:
         self.losses = losses
         self.n_solves = 1
-        clock = Clock() if clock is None else clock
         networks = all_networks(losses.candidates)
         tables = [np.empty((0, losses.n_samples))]
-        step = max(1, LOSSES_PER_STEP // losses.n_samples)
-        for start in range(0, len(networks), step):
+        for some in losses.chunks(networks):
             if clock.out():
                 break
-            tables.append(losses.of(networks[start : start + step]))
+            tables.append(losses.of(some))
         self.table = np.vstack(tables)
         self.networks = networks[: len(self.table)]
         self.complete = len(self.networks) == len(networks)

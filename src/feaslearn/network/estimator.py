@@ -17,19 +17,16 @@ from feaslearn.data import as_matrix
 from feaslearn.exceptions import DataError, NotFittedError, Problems
 from feaslearn.losses.loss import Loss
 from feaslearn.network.candidates import CandidateLines, Line, Node, read_candidates
-from feaslearn.network.losses import (
-    NetworkLosses,
-    resolve_network_loss,
-)
+from feaslearn.network.losses import NetworkLosses, resolve_network_loss
 from feaslearn.network.samples import (
     NetworkSignals,
     dispatch_of,
-    raise_unserved,
     read_samples,
     resolve_signals,
 )
 from feaslearn.parameters import checked
 from feaslearn.runs import ended_by_user, whole_or_not
+from feaslearn.solvers.highs import name_rows
 
 
 @dataclass(eq=False, repr=False)
@@ -80,11 +77,9 @@ class NetworkEstimator(BaseEstimator):
             self.forbidden_lines,
         )
         loss = resolve_network_loss(problems, self.loss)
-        self._check_parameters(problems)
+        self._check(problems, candidates)
         reader = resolve_signals(problems, candidates, signals, self.cost, self.demand)
         samples = read_samples(problems, candidates, reader, signals, decisions)
-        if candidates is not None:
-            self._check_size(problems, candidates)
         owner = type(self).__name__
         candidates = checked(candidates, problems, owner)
         losses = NetworkLosses(
@@ -122,7 +117,12 @@ class NetworkEstimator(BaseEstimator):
                 )
             prices = given
         dispatch = dispatch_of(self._candidates, self.network_, demands, prices)
-        raise_unserved(dispatch, type(self).__name__)
+        unserved = np.flatnonzero(np.isnan(dispatch[:, 0]))
+        if len(unserved):
+            raise DataError(
+                f"{type(self).__name__}: the learned network cannot serve the demand of "
+                f"{name_rows(unserved)}; fit on samples with demands as high as these"
+            )
         return dispatch
 
     @property
@@ -147,11 +147,9 @@ class NetworkEstimator(BaseEstimator):
     def _learn(self, losses: NetworkLosses) -> None:
         """Set ``network_`` and what else was learned."""
 
-    def _check_parameters(self, problems: Problems) -> None:
-        """Add what is wrong with the parameters of a child."""
-
-    def _check_size(self, problems: Problems, candidates: CandidateLines) -> None:
-        """Add a problem if there are too many candidates for a child."""
+    @abstractmethod
+    def _check(self, problems: Problems, candidates: CandidateLines | None) -> None:
+        """Add what is wrong with the parameters of a child, and too many candidates for it."""
 
     def _read(self, signals: ArrayLike) -> tuple[Array, Array]:
         """Return prices and demands."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -10,13 +11,7 @@ from feaslearn.arrays import Array, Indices
 from feaslearn.losses.suboptimality import Suboptimality
 from feaslearn.network.candidates import CandidateLines
 from feaslearn.network.losses import NetworkLosses
-from feaslearn.network.search import (
-    Limits,
-    Network,
-    NetworkProgram,
-    SearchResult,
-    excluding,
-)
+from feaslearn.network.search import Limits, Network, NetworkProgram, SearchResult, excluding
 from feaslearn.runs import Clock
 from feaslearn.solvers.mip import Columns, Incumbent, Outcome, Rows
 from feaslearn.tolerances import CAPACITY_TOL, TIE_TOL, TINY
@@ -73,7 +68,7 @@ class FlowProgram:
         u = program.columns(len(c), lower=0.0, upper=candidates.generator_capacity)
         _add_flows(program, candidates, u, d)
         levels = price_levels(c)
-        cuts = [_Cut(program, candidates, level, d) for level in levels]
+        cuts = [_add_cut(program, candidates, level, d) for level in levels]
         excess = np.empty(0, dtype=np.intp)
         if losses.is_predictability:
             for level, cut in zip(levels, cuts, strict=True):
@@ -108,29 +103,26 @@ class FlowProgram:
         return np.concatenate([over, under, excess])
 
 
-class _Cut:
+class _Cut(NamedTuple):
     """``d'τ + C(S) - C'τ + f'w``, a fractional cut that bounds what the plants S deliver."""
 
-    def __init__(
-        self,
-        program: NetworkProgram,
-        candidates: CandidateLines,
-        level: Indices,
-        d: Array,
-    ) -> None:
-        n_lines = len(candidates.lines)
-        inside = program.columns(len(d), lower=0.0, upper=1.0)
-        crosses = program.columns(n_lines, lower=0.0, upper=1.0)
-        y = np.arange(n_lines)
-        first, second = inside[candidates.ends[:, 0]], inside[candidates.ends[:, 1]]
-        for one, other in ((first, second), (second, first)):
-            terms = [(crosses, 1.0), (one, -1.0), (other, 1.0), (y, -1.0)]
-            program.rows(n_lines, terms, lower=-1.0)
-        output = np.zeros(len(d))
-        np.add.at(output, candidates.plants[level], candidates.generator_capacity[level])
-        self.constant = float(candidates.generator_capacity[level].sum())
-        self.columns = np.concatenate([inside, crosses])
-        self.factors = np.concatenate([d - output, candidates.line_capacity])
+    columns: Columns
+    factors: Array
+    constant: float
+
+
+def _add_cut(program: NetworkProgram, candidates: CandidateLines, level: Indices, d: Array) -> _Cut:
+    """Add the cut of the plants of a price level."""
+    y = np.arange(len(candidates.lines))
+    inside, crosses = (program.columns(size, lower=0.0, upper=1.0) for size in (len(d), len(y)))
+    first, second = inside[candidates.ends].T
+    for one, other in ((first, second), (second, first)):
+        terms = [(crosses, 1.0), (one, -1.0), (other, 1.0), (y, -1.0)]
+        program.rows(len(y), terms, lower=-1.0)
+    output = np.zeros(len(d))
+    np.add.at(output, candidates.plants[level], candidates.generator_capacity[level])
+    factors = np.concatenate([d - output, candidates.line_capacity])
+    return _Cut(np.concatenate([inside, crosses]), factors, float(output.sum()))
 
 
 def _add_flows(
@@ -217,80 +209,68 @@ class FlowSearch:
 
     def least_loss(self, limits: Limits, clock: Clock) -> SearchResult:
         """Return the network of least mean loss within the limits."""
-        n = self.losses.n_samples
         best, value, bound = None, np.inf, float(self._unavoidable.mean())
-        excluded: list[Rows] = []
-        while True:
-            extra = [*limits.rows(), *excluded]
-            cost = np.zeros(self.flows.program.n_columns)
-            cost[self.flows.loss_columns()] = 1.0 / n
-            answer = self._solve(cost, limits, extra, clock, best)
+        for answer, network, losses in self._answers(None, np.inf, limits, clock):
             if answer.outcome == "infeasible":
                 return SearchResult("infeasible" if best is None else "optimal", best, value, value)
             # Networks that were excluded are no better than the best that was kept.
             bound = max(bound, min(value, answer.bound + self._left_out()))
-            network = self._network(answer)
-            if network is not None:
-                losses, points = self.losses.nearest(network)
-                if losses.mean() < value:
-                    best, value = network, float(losses.mean())
+            if network is not None and losses.mean() < value:
+                best, value = network, float(losses.mean())
             if value - bound <= self.tolerance:
                 return SearchResult("optimal", best, value, bound)
-            if answer.outcome != "optimal" or network is None:
-                ended: Outcome = "time limit" if answer.outcome == "optimal" else answer.outcome
-                return SearchResult(ended, best, value, bound)
-            if not self._learn(answer, losses, points):
-                excluded.append(excluding(network))
+        ended: Outcome = "time limit" if answer.outcome == "optimal" else answer.outcome
+        return SearchResult(ended, best, value, bound)
 
     def cheapest(
         self, weights: Array, most_loss: float, limits: Limits, clock: Clock
     ) -> SearchResult:
         """Return the network of least ``weights @ y`` whose mean loss is at most ``most_loss``."""
-        n, bound = self.losses.n_samples, -np.inf
+        bound, allowed = -np.inf, most_loss + self.tolerance
+        for answer, network, losses in self._answers(weights, allowed, limits, clock):
+            bound = max(bound, answer.bound)
+            if network is not None and losses.mean() <= allowed:
+                return SearchResult(answer.outcome, network, float(weights @ network), bound)
+        return SearchResult(answer.outcome, None, np.inf, bound)
+
+    def _answers(
+        self, weights: Array | None, most_loss: float, limits: Limits, clock: Clock
+    ) -> Iterator[tuple[Incumbent, Network | None, Array]]:
+        """Yield answers of the program, with samples added in between, until one is not optimal.
+
+        It minimises ``weights @ y``, by default the loss; beside each answer are its network and
+        the true losses.
+        """
         excluded: list[Rows] = []
         while True:
-            columns = self.flows.loss_columns()
-            allowed = n * (most_loss + self.tolerance - self._left_out())
-            total = Rows()
-            total.row([(columns, 1.0)], upper=allowed)
+            columns, total = self.flows.loss_columns(), Rows()
             cost = np.zeros(self.flows.program.n_columns)
-            cost[: len(weights)] = weights
-            answer = self._solve(cost, limits, [*limits.rows(), *excluded, total], clock, None)
-            bound = max(bound, answer.bound)
-            network = self._network(answer)
-            if network is not None:
-                losses, points = self.losses.nearest(network)
-                if losses.mean() <= most_loss + self.tolerance:
-                    return SearchResult(answer.outcome, network, float(weights @ network), bound)
-            if answer.outcome != "optimal" or network is None:
-                return SearchResult(answer.outcome, None, np.inf, bound)
-            if not self._learn(answer, losses, points):
+            if weights is None:
+                cost[columns] = 1.0 / self.losses.n_samples
+            else:
+                cost[: len(weights)] = weights
+                most = self.losses.n_samples * (most_loss - self._left_out())
+                total.row([(columns, 1.0)], upper=most)
+            self.n_solves += 1
+            extra = [*limits.rows(), *excluded, total]
+            answer = self.flows.program.best(cost, limits.fixed, extra, clock.left)
+            if answer.values is None:
+                yield answer, None, np.empty(0)
+                return
+            network = np.asarray(answer.values[: len(self.losses.candidates.lines)] > 0.5)
+            losses, points = self.losses.nearest(network)
+            yield answer, network, losses
+            if answer.outcome != "optimal":
+                return
+            if not self._learn(answer.values, losses, points):
                 excluded.append(excluding(network))
-
-    def _solve(
-        self,
-        cost: Array,
-        limits: Limits,
-        extra: list[Rows],
-        clock: Clock,
-        start: Network | None,
-    ) -> Incumbent:
-        """Solve the program once."""
-        self.n_solves += 1
-        return self.flows.program.best(cost, limits.fixed, extra, clock.left, start)
-
-    def _network(self, answer: Incumbent) -> Network | None:
-        """Return the lines of an answer."""
-        if answer.values is None:
-            return None
-        return np.asarray(answer.values[: len(self.losses.candidates.lines)] > 0.5)
 
     def _left_out(self) -> float:
         """Return a bound on what samples outside of the program add to the mean loss."""
         inside = self._unavoidable[list(self.flows.samples)].sum()
         return float((self._unavoidable.sum() - inside) / len(self._unavoidable))
 
-    def _learn(self, answer: Incumbent, losses: Array, points: Array) -> bool:
+    def _learn(self, values: Array, losses: Array, points: Array) -> bool:
         """Add the samples that disagree most, and tangents; return whether any was added."""
         disagree = losses - self._unavoidable
         disagree[list(self.flows.samples)] = 0.0
@@ -301,24 +281,14 @@ class FlowSearch:
         for sample in added:
             self.flows.add(int(sample))
         learned = len(added) > 0
-        if self.losses.is_squared and answer.values is not None:
-            learned |= self._add_tangents(inside, answer.values, losses, points)
+        for sample in inside if self.losses.is_squared else ():
+            # Squares that the program underestimates: tangents at the true ones bound them.
+            if values[self.flows.samples[sample].loss].sum() < losses[sample] - self.tolerance:
+                residual = points[sample] - self.losses.samples.decisions[sample]
+                excess = float(np.sqrt(max(0.0, losses[sample] - residual @ residual)))
+                self.flows.add_tangents(sample, residual, excess)
+                learned = True
         return learned
-
-    def _add_tangents(
-        self, samples: list[int], values: Array, losses: Array, points: Array
-    ) -> bool:
-        """Bound the squares that the program underestimates, by tangents at the true ones."""
-        short = [
-            sample
-            for sample in samples
-            if values[self.flows.samples[sample].loss].sum() < losses[sample] - self.tolerance
-        ]
-        for sample in short:
-            residual = points[sample] - self.losses.samples.decisions[sample]
-            excess = float(np.sqrt(max(0.0, losses[sample] - residual @ residual)))
-            self.flows.add_tangents(sample, residual, excess)
-        return len(short) > 0
 
 
 def unavoidable_losses(losses: NetworkLosses) -> Array:
@@ -334,7 +304,6 @@ def informative_samples(losses: NetworkLosses) -> list[int]:
     candidates = losses.candidates
     _, demands, decisions = losses.samples
     far = np.abs(candidates.surplus(demands, decisions)).argmax(axis=0)
-    everything = np.ones((1, len(candidates.lines)), dtype=bool)
-    unexplained = losses.of(everything)[0]
+    unexplained = losses.nearest(np.ones(len(candidates.lines), dtype=bool))[0]
     worst = np.argsort(-unexplained, kind="stable")[:MIN_ADDED]
     return sorted({*far.tolist(), *worst.tolist()})

@@ -22,8 +22,8 @@ from feaslearn.tolerances import ROUNDING, SAME_TOL, TINY, VISIBLE_TOL
 
 #: Seconds to search for a network that differs as much as possible from those found.
 SEARCH_SECONDS = 10.0
-#: Seconds in which the largest number of networks can be tried one by one.
-COUNTING_SECONDS = 120.0
+#: Networks that are tried between two looks at the clock.
+TRIED_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,11 +115,17 @@ def identify(
     open_lines = (always | never) & (limits.fixed < 0) & (not decided)
     free = varies | open_lines
     networks, most = np.unique(seen, axis=0), 2 ** int(free.sum())
-    if most <= most_counted * min(1.0, clock.left / COUNTING_SECONDS):
+    if most <= most_counted:
         tried = all_networks(candidates, free) | (seen[0] & ~free)
         tried = tried[limits.keep(tried)]
-        networks = tried[explains(tried)]
-        most = len(networks)
+        equal = []
+        for some in np.array_split(tried, 1 + len(tried) // TRIED_AT_ONCE):
+            if clock.out():
+                break
+            equal.append(some[explains(some)])
+        else:
+            networks = np.concatenate(equal)
+            most = len(networks)
     return Identification(
         candidates.named(always & ~open_lines),
         candidates.named(never & ~open_lines),

@@ -234,7 +234,7 @@ class NetworkLearner(NetworkEstimator):
         shares = line_frequencies(search, n, generator, self.solver, self.lazy, clock)
         return dict(zip(self._candidates.lines, shares.tolist(), strict=True))
 
-    def _check_parameters(self, problems: Problems) -> None:
+    def _check(self, problems: Problems, candidates: CandidateLines | None) -> None:
         for name, value, choices in (
             ("prefer", self.prefer, get_args(Prefer)),
             ("solver", self.solver, get_args(Solver)),
@@ -242,13 +242,12 @@ class NetworkLearner(NetworkEstimator):
             if value not in choices:
                 problems.add(f"{name} is {value!r}; {did_you_mean(str(value), choices)}")
         check_value("max_seconds", self.max_seconds, MAX_SECONDS, problems)
-
-    def _check_size(self, problems: Problems, candidates: CandidateLines) -> None:
-        if self.solver == "enumeration":
+        if self.solver == "enumeration" and candidates is not None:
             check_enumerable(problems, candidates)
 
     def _learn(self, losses: NetworkLosses) -> None:
-        losses.compile()
+        # Measured once before the clock starts, so that no time limit counts compilation.
+        losses.nearest(np.ones(len(losses.candidates.lines), dtype=np.bool_))
         clock = Clock(self.max_seconds)
         solved = solve(losses, self.solver, self.lazy, self.prefer == "sparsest", clock)
         self._losses, self._search = losses, solved.search

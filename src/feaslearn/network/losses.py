@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from feaslearn.arrays import Array, Mask
@@ -17,7 +19,7 @@ from feaslearn.network.samples import NetworkSamples
 from feaslearn.tolerances import GAIN_TOL, TIE_TOL
 
 #: Entries of the tables of cuts, and losses of single samples, that are held at once.
-MAX_ENTRIES, MAX_LOSSES = 2**22, 2**24
+MAX_ENTRIES, MAX_LOSSES = 2**22, 2**17
 
 
 class NetworkLosses:
@@ -51,38 +53,28 @@ class NetworkLosses:
 
     def of(self, networks: Networks) -> Array:
         """Return the loss of each sample under each network, shape (R, N); infinite if unserved."""
-        losses = np.empty((len(networks), self.n_samples))
-        step = max(1, MAX_ENTRIES >> len(self.candidates.nodes))
-        for start in range(0, len(networks), step):
-            some = slice(start, start + step)
-            self._measure(networks[some], losses[some])
-        return losses
+        return self._measure(networks)[0]
 
     def means(self, networks: Networks) -> Array:
         """Return the mean loss of each network."""
-        step = max(1, MAX_LOSSES // self.n_samples)
-        means = np.empty(len(networks))
+        parts = [self.of(some).mean(axis=1) for some in self.chunks(networks)]
+        return np.concatenate([np.empty(0), *parts])
+
+    def chunks(self, networks: Networks) -> Iterator[Networks]:
+        """Yield networks that can be measured at once."""
+        step = max(1, min(MAX_ENTRIES >> len(self.candidates.nodes), MAX_LOSSES // self.n_samples))
         for start in range(0, len(networks), step):
-            some = slice(start, start + step)
-            means[some] = self.of(networks[some]).mean(axis=1)
-        return means
+            yield networks[start : start + step]
 
     def nearest(self, network: Mask) -> tuple[Array, Array]:
         """Return the loss of each sample and, for squared losses, the nearest dispatch."""
-        losses = np.empty((1, self.n_samples))
-        points = self._measure(network[None], losses)
+        losses, points = self._measure(network[None])
         return losses[0], points
 
-    def compile(self) -> None:
-        """Measure one sample, so that no time limit counts compilation."""
-        first = self.samples.rows(np.zeros(1, dtype=np.intp))
-        everything = np.ones(len(self.candidates.lines), dtype=np.bool_)
-        NetworkLosses(self.candidates, first, self.loss).nearest(everything)
-
-    def _measure(self, networks: Networks, losses: Array) -> Array:
-        """Write the losses of all samples; return the nearest dispatches of the last network."""
+    def _measure(self, networks: Networks) -> tuple[Array, Array]:
+        """Return the losses of all samples, and the nearest dispatches of the last network."""
         costs, demands, decisions = self.samples
-        points = np.empty(decisions.shape)
+        losses, points = np.empty((len(networks), len(costs))), np.empty(decisions.shape)
         network_losses(
             demands,
             costs,
@@ -95,7 +87,7 @@ class NetworkLosses:
             losses,
             points,
         )
-        return points
+        return losses, points
 
 
 def resolve_network_loss(problems: Problems, loss: object) -> Loss | None:

@@ -10,7 +10,7 @@ import numpy as np
 from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.costs import CostSpecification, ResolvedCost, resolve_cost
 from feaslearn.data import as_matrix, column_names
-from feaslearn.exceptions import DataError, Problems
+from feaslearn.exceptions import Problems
 from feaslearn.messages import find_columns, list_first
 from feaslearn.network.candidates import CandidateLines
 from feaslearn.network.polymatroid_kernels import cheapest_dispatch
@@ -26,8 +26,9 @@ class NetworkSignals(NamedTuple):
 
     def read(self, problems: Problems, signals: object) -> tuple[Array, Array] | None:
         """Return prices (N, K) and demands (N, n); None if the signals are invalid."""
+        before = len(problems)
         table = as_matrix(signals, name="signals", problems=problems)
-        if table is None or problems.messages:
+        if table is None or len(problems) > before:
             return None
         if table.shape[1] != self.cost.n_signals:
             problems.add(
@@ -108,14 +109,11 @@ def read_samples(
             f"decisions has {table.shape[1]} columns for {len(candidates.plants)} generators; "
             "give one column for each"
         )
-    in_signals = Problems()
+    read = None
     if reader is None:
-        as_matrix(signals, name="signals", problems=in_signals)
-        read = None
+        as_matrix(signals, name="signals", problems=problems)
     else:
-        read = reader.read(in_signals, signals)
-    for message in in_signals.messages:
-        problems.add(message)
+        read = reader.read(problems, signals)
     if read is None or table is None or candidates is None:
         return None
     if len(read[0]) != len(table):
@@ -127,16 +125,8 @@ def read_samples(
     # Of one layout, so that kernels compile once.
     tables = (*read, table)
     samples = NetworkSamples(*(np.require(each, np.float64, ["C", "W"]) for each in tables))
-    _check_servable(problems, candidates, samples)
-    return samples
-
-
-def _check_servable(
-    problems: Problems, candidates: CandidateLines, samples: NetworkSamples
-) -> None:
-    """Add a problem for demands that all candidate lines together cannot serve."""
-    everything = np.ones((1, len(candidates.lines)), dtype=bool)
-    dispatch = dispatch_of(candidates, everything[0], samples.demands, samples.costs)
+    everything = np.ones(len(candidates.lines), dtype=bool)
+    dispatch = dispatch_of(candidates, everything, samples.demands, samples.costs)
     unserved = np.flatnonzero(np.isnan(dispatch[:, 0]))
     if len(unserved):
         problems.add(
@@ -144,26 +134,12 @@ def _check_servable(
             f"{len(candidates.lines)} candidate lines together: raise the capacities, allow more "
             "lines or drop these samples"
         )
+    return samples
 
 
-def dispatch_of(
-    candidates: CandidateLines,
-    network: Mask,
-    demands: Array,
-    costs: Array,
-) -> Array:
+def dispatch_of(candidates: CandidateLines, network: Mask, demands: Array, costs: Array) -> Array:
     """Return the cheapest dispatch of each sample under a network; NaN where it cannot serve."""
     dispatch = np.empty(costs.shape)
     (cut,) = candidates.cuts(network[None])
     cheapest_dispatch(demands, costs, cut, candidates.outside_capacity, dispatch)
     return dispatch
-
-
-def raise_unserved(dispatch: Array, heading: str) -> None:
-    """Raise an error that names the samples whose demand the learned network cannot serve."""
-    unserved = np.flatnonzero(np.isnan(dispatch[:, 0]))
-    if len(unserved):
-        raise DataError(
-            f"{heading}: the learned network cannot serve the demand of {name_rows(unserved)}; "
-            "fit on samples with demands as high as these"
-        )

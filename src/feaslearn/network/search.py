@@ -29,14 +29,12 @@ class NetworkProgram(MixedIntegerProgram):
         fixed: NDArray[np.int8],
         extra: list[Rows],
         seconds: float,
-        start: Network | None = None,
     ) -> Incumbent:
         """Solve with some binaries fixed (-1 is free) and rows that hold this time only."""
         known = np.flatnonzero(fixed >= 0)
         return self.solve(
             cost,
             seconds=seconds,
-            start=None if start is None else dict(enumerate(start.astype(float).tolist())),
             fixed=dict(zip(known.tolist(), fixed[known].astype(float).tolist(), strict=True)),
             extra=extra,
             feasible=False,

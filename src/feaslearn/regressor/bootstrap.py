@@ -29,7 +29,7 @@ from feaslearn.runs import one_blas_thread
 from feaslearn.runs.memory import check_memory
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers import Convex
-from feaslearn.trainers.minkowski_fit import ANOMALOUS, MinkowskiFit, Strengths
+from feaslearn.trainers.minkowski_fit import ANOMALOUS, MinkowskiFit, Penalties
 
 if TYPE_CHECKING:
     from feaslearn.regressor.learned_region import LearnedRegion
@@ -195,7 +195,7 @@ def resample(
 ) -> Bootstrap:
     """Fit the class of a model to ``n`` samples drawn with replacement.
 
-    How often a row was drawn is its weight. What the fit chose (the hypothesis, the strengths of
+    How often a row was drawn is its weight. What the fit chose (the hypothesis, the penalties of
     ridge and sparsity) is held.
     """
     check_fitted(model)
@@ -265,18 +265,18 @@ def _seed(random_state: Any, problems: Problems) -> int:
 
 
 def _held(model: RegionRegressor) -> RegionRegressor:
-    """Return an unfitted model of the class that was fitted, with the strengths it chose."""
+    """Return an unfitted model of the class that was fitted, with the penalties it chose."""
     blank: RegionRegressor = clone(model).set_params(n_jobs=None, verbose=0)
     details, trainer = model.result_.details, model.trainer
     if model.cost is not None or model.hypothesis is not None:
         blank.set_params(hypothesis=clone(model.hypothesis_))
-    strengths = {name: details[name] for name in ("ridge", "sparsity") if name in details}
+    penalties = {name: details[name] for name in ("ridge", "sparsity") if name in details}
     convex = model.hypothesis_.as_minkowski(len(decision_names(model))) is not None
-    if trainer == "auto" and strengths and convex:
+    if trainer == "auto" and penalties and convex:
         trainer = Convex()
     if isinstance(trainer, Convex):
         robust = ANOMALOUS in details
-        blank.set_params(trainer=clone(trainer).set_params(robust=robust, **strengths))
+        blank.set_params(trainer=clone(trainer).set_params(robust=robust, **penalties))
     return blank
 
 
@@ -313,8 +313,8 @@ def _reweighted(
     samples = Samples.of(some._replace(weights=weights).normalized())
     fit = MinkowskiFit(hypothesis, samples, 1, np.random.default_rng(0))
     details = model.result_.details
-    strengths = Strengths(details.get("ridge", 0.0), details.get("sparsity", 0.0))
-    answer = fit.problem.solve(fit.moments.reduced(), strengths)
+    penalties = Penalties(details.get("ridge", 0.0), details.get("sparsity", 0.0))
+    answer = fit.problem.solve(fit.moments.reduced(), penalties)
     again = copy(model)
     again.theta_ = fit.passes.of.theta(answer.a, answer.b)
     loss = max(0.0, fit.moments.value(answer.a, answer.b))

@@ -56,7 +56,6 @@ from feaslearn.regressor.reader import (
 from feaslearn.regressor.training import train
 from feaslearn.runs import ended_by_user, one_blas_thread, whole_or_not
 from feaslearn.trainers import Streaming, Trained, Trainer
-from feaslearn.trainers.streaming import told_of_drift
 
 if TYPE_CHECKING:
     from feaslearn.trainers.streaming import Stream
@@ -431,7 +430,7 @@ def follow(
         trained = trainer.follow(objective, model.theta_, stream, block)
     drift = trained.stream.drift
     if drift is not None and drift.alarms != (stream.drift and stream.drift.alarms):
-        warnings.warn(told_of_drift(drift), FeaslearnWarning, stacklevel=4)
+        warnings.warn(drift.warning, FeaslearnWarning, stacklevel=4)
     return trained, extend_coverage(seen, model.hypothesis_, trained.theta, block, signals)
 
 

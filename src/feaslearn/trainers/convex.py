@@ -12,14 +12,12 @@ import numpy as np
 from feaslearn.hypotheses import GrownMinkowski
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.parameters import FLAG, NOT_NEGATIVE, Constraints, Either, Integer
-from feaslearn.results import TrainingResult
+from feaslearn.results import Status, TrainingResult
 from feaslearn.trainers.minkowski_fit import (
     ANOMALOUS,
-    LATE,
     Fitted,
     MinkowskiFit,
-    Programmed,
-    Strengths,
+    Penalties,
     by_other_loss,
     grow,
     remarks,
@@ -56,9 +54,9 @@ class Convex(Trainer):
     n_folds : int, default=5
         Folds of the cross-validation.
     max_seconds : float, default=None
-        Limit on the wall time: strengths are chosen as well as it allows, and a program with ties,
-        other norms or suboptimality has as many samples as there is time for; where that is none,
-        the fit by squared predictability with first minimisers is returned.
+        Limit on the wall time. Where it ends the choice of penalties, the fit without penalties is
+        returned; where it ends a program with ties, other norms or suboptimality, the fit by
+        squared predictability with first minimisers.
     checkpoint : path-like, default=None
         Accepted as by all trainers. A single fit has no finished pieces to keep: it begins again.
 
@@ -150,30 +148,25 @@ class Convex(Trainer):
             return self._grown(objective, grown, began)
         fit = MinkowskiFit(model, objective.samples, folds, random, objective.n_jobs, objective.run)
         warnings = remarks(model, objective, fit.moments.observed)
-        objective, tied = objective.normalized(), 0
+        objective = objective.normalized()
         if _squared(objective):
             robust = self._robust or (
                 self.robust == "auto" and isinstance(model.terms, str) and "auto"
             )
-            fitted, tied = fit.solve(ridge, sparsity, robust), fit.n_tied
+            fitted = fit.solve(ridge, sparsity, robust)
             if ANOMALOUS in fitted.details and not self._robust:
                 warnings.append(
                     f"{fitted.details[ANOMALOUS]:.0f} samples have an unusual error and count less "
                     "than half: so the others are predicted better (robust=False follows them)"
                 )
-            ended = Programmed(fitted, [])
             # Held-out decisions are first minimisers: folds need no program for ties.
-            if tied and not objective.drawn:
-                ended = with_ties(fit, objective, fitted, ANOMALOUS in fitted.details)
+            if fit.n_tied and not objective.drawn:
+                fitted = with_ties(fit, objective, fitted, ANOMALOUS in fitted.details)
+            result = self._result(objective, fitted, fit.n_tied, began)
         else:
-            ended = by_other_loss(fit, objective, Strengths(float(ridge), float(sparsity)))
-        fitted = ended.fitted
-        result = self._result(objective, fitted, tied, began)
-        result.warnings = warnings + ended.warnings + result.warnings
-        if ended.vacuous:
-            result.status = "converged"
-        if objective.run.late() or ended.late:
-            result.status, result.lower_bound = objective.run.ended(), None
+            fitted = by_other_loss(fit, objective, Penalties(float(ridge), float(sparsity)))
+            result = self._result(objective, fitted, 0, began)
+        result.warnings = [*warnings, *result.warnings]
         logger.info("Convex: %s, loss %.6g", result.status, result.objective)
         return Trained(fitted.theta, result)
 
@@ -188,29 +181,31 @@ class Convex(Trainer):
                 "no certificate: other terms may do better (the search was a heuristic, or ended "
                 "at max_terms)"
             )
-        if objective.run.late() or LATE in fitted.details:
-            result.status = objective.run.ended()
         return Trained(fitted.theta, result)
 
     def _result(
         self, objective: Objective, fitted: Fitted, tied: int, began: float
     ) -> TrainingResult:
         unique = _squared(objective) and not tied
-        theta = fitted.theta
+        theta, bound = fitted.theta, fitted.bound
         value = fitted.loss if unique else objective.value(theta)
+        status: Status = "optimal"
+        if ANOMALOUS in fitted.details or bound is None or fitted.degenerate:
+            status = "converged"
+        if objective.run.late() or fitted.late:
+            status, bound = objective.run.ended(), None
         result = TrainingResult(
-            status="converged"
-            if ANOMALOUS in fitted.details or fitted.bound is None
-            else "optimal",
+            status=status,
             trainer=repr(self),
             objective=value,
             returned_loss=value if unique else returned_loss(objective, theta),
             n_iter=fitted.rounds,
             seconds=time.monotonic() - began,
-            lower_bound=None if fitted.bound is None else min(fitted.bound, value),
+            lower_bound=None if bound is None else min(bound, value),
             tied_share=0.0 if unique else tied_share(objective, theta),
             details=fitted.details,
             ties_met=tied if _squared(objective) else None,
+            warnings=list(fitted.warnings),
         )
         if tied:
             result.warnings.append(

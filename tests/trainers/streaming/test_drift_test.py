@@ -25,15 +25,6 @@ def test_false_alarms_are_as_rare_as_stated(draw) -> None:
     assert alarms < 355
 
 
-def test_the_statistic_gains_one_for_each_sample_on_average() -> None:
-    gains = [
-        DriftTest(1e-300).after(np.random.default_rng(seed).normal(size=12)).evidence
-        for seed in range(1000)
-    ]
-    # Ranks among few losses are coarse, which can only make the mean smaller.
-    assert 0.2 * 12 < np.mean(gains) < 12.0 + 4.0 * np.std(gains) / np.sqrt(len(gains))
-
-
 @pytest.mark.parametrize(("factor", "most"), [(2.0, 120), (4.0, 30), (10.0, 15)])
 def test_growing_losses_are_found_soon(factor: float, most: int) -> None:
     for seed in range(4):

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from feaslearn.trainers.minkowski_fit.column_generation import LATE, grow
+from feaslearn.trainers.minkowski_fit.column_generation import grow
 from feaslearn.trainers.minkowski_fit.fit import ANOMALOUS, Fitted, MinkowskiFit, choose_scale
-from feaslearn.trainers.minkowski_fit.penalized import Strengths
-from feaslearn.trainers.minkowski_fit.programs import Programmed, by_other_loss, remarks, with_ties
+from feaslearn.trainers.minkowski_fit.penalized import Penalties
+from feaslearn.trainers.minkowski_fit.programs import by_other_loss, remarks, with_ties
 
 __all__ = [
     "ANOMALOUS",
-    "LATE",
     "Fitted",
     "MinkowskiFit",
-    "Programmed",
-    "Strengths",
+    "Penalties",
     "by_other_loss",
     "choose_scale",
     "grow",

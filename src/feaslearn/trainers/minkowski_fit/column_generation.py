@@ -9,13 +9,10 @@ import numpy as np
 from feaslearn.arrays import Array
 from feaslearn.data import Samples
 from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
-from feaslearn.runs import Clock, OutOfTime, Run
+from feaslearn.runs import OutOfTime, Run
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.tolerances import GAIN_TOL, TINY
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
-
-#: The detail that says that there was no time for another term.
-LATE = "ended by the time limit"
 
 #: Decisions up to which all their subsets are looked at.
 MOST_EXACT = 12
@@ -26,60 +23,50 @@ STARTS = 30
 def grow(
     model: GrownMinkowski,
     samples: Samples,
-    strengths: tuple[float | str, float | str],
+    penalties: tuple[float | str, float | str],
     n_folds: int,
     random: np.random.Generator,
     run: Run,
 ) -> Fitted:
-    """Add the term of the highest rate until none has one; then choose the strengths."""
-    shapes: list[Array] = []
-    clock = run.clock
+    """Add the term of the highest rate until none has one; then choose the penalties."""
     seed = int(random.integers(2**31))
-
-    def fitted_to(chosen: list[Array]) -> MinkowskiFit:
-        terms = model.listed([model.term(shape) for shape in chosen])
-        return MinkowskiFit(terms, samples, n_folds, np.random.default_rng(seed), run=run)
-
-    with ProgressBar("Column generation", int(model.max_terms)) as bar:
-        while True:
-            before = clock.left
-            try:
-                trial = fitted_to(shapes)
-                solved = trial.solve(0.0, 0.0)
-            except OutOfTime:
-                if len(shapes) == 0:
-                    raise
-                shapes.pop()
-                late = True
-                break
-            fit, plain = trial, solved
-            priced = _best(model, fit, plain, clock)
-            size = np.sqrt(fit.moments.xx)
-            known = any(np.allclose(priced.shape, shape) for shape in shapes)
-            ended = priced.rate <= GAIN_TOL * size or known
-            # The next round takes longer than this one.
-            late = clock.limited and clock.left < 2.0 * (before - clock.left)
-            if ended or len(shapes) == model.max_terms or late:
-                break
-            shapes.append(priced.shape)
-            bar.update(len(shapes), f"loss {plain.loss:.4g}")
+    shapes: list[Array] = []
+    found: tuple[MinkowskiFit, Fitted, int] | None = None
+    details = {"proved over the whole family": 0.0}
     try:
-        final = fit.solve(*strengths)
+        with ProgressBar("Column generation", int(model.max_terms)) as bar:
+            while True:
+                terms = model.listed([model.term(shape) for shape in shapes])
+                drawn = np.random.default_rng(seed)
+                fit = MinkowskiFit(terms, samples, n_folds, drawn, run=run)
+                plain = fit.solve(0.0, 0.0)
+                found = fit, plain, len(shapes)
+                priced = _best(model, fit, plain, run)
+                size = np.sqrt(fit.moments.xx)
+                known = any(np.allclose(priced.shape, shape) for shape in shapes)
+                ended = priced.rate <= GAIN_TOL * size or known
+                if ended or len(shapes) == model.max_terms:
+                    break
+                shapes.append(priced.shape)
+                bar.update(len(shapes), f"loss {plain.loss:.4g}")
+        details["rate of the best term left out"] = priced.rate / max(size, TINY)
+        details["proved over the whole family"] = float(ended and priced.exact)
+        final = fit.solve(*penalties)
     except OutOfTime:
-        final = plain
-    proved = ended and priced.exact
-    details = {"rate of the best term left out": priced.rate / max(size, TINY)}
-    if late and not ended:
-        details[LATE] = 1.0
+        if found is None:
+            raise
+        fit, final, count = found
+        plain, shapes = final, shapes[:count]
     return final._replace(
         theta=_theta(model, fit, final.theta, shapes),
-        bound=plain.loss if proved else None,
+        bound=plain.loss if details["proved over the whole family"] else None,
         rounds=len(shapes) + 1,
-        details=final.details | details | {"proved over the whole family": float(proved)},
+        details=final.details | details,
+        late=run.late(),
     )
 
 
-def _best(model: GrownMinkowski, fit: MinkowskiFit, fitted: Fitted, clock: Clock) -> Priced:
+def _best(model: GrownMinkowski, fit: MinkowskiFit, fitted: Fitted, run: Run) -> Priced:
     """Return the term of the highest rate, given the errors of a fit."""
     passes = fit.passes
     errors, costs = [], []
@@ -90,7 +77,7 @@ def _best(model: GrownMinkowski, fit: MinkowskiFit, fitted: Fitted, clock: Clock
         errors.append(psi.T[:, :, None] * weighted)
         costs.append(block.costs)
     search = best_simplex if model.family == "simplices" else best_segment
-    return search(np.concatenate(errors, axis=1), np.concatenate(costs), clock)
+    return search(np.concatenate(errors, axis=1), np.concatenate(costs), run)
 
 
 def _theta(model: GrownMinkowski, fit: MinkowskiFit, theta: Array, shapes: list[Array]) -> Array:
@@ -121,15 +108,23 @@ class Priced(NamedTuple):
     exact: bool
 
 
-def best_simplex(errors: Array, costs: Array, clock: Clock) -> Priced:
+def best_simplex(errors: Array, costs: Array, run: Run) -> Priced:
     """Return the set of two or more decisions whose simplex has the highest rate."""
-    n = costs.shape[1]
+    M, count, n = errors.shape
     if n > MOST_EXACT:
-        return _climbed(errors, costs, clock)
-    try:
-        rates = _rates_of_subsets(errors, costs, clock)
-    except OutOfTime:
-        return Priced(np.ones(n), 0.0, exact=False)
+        return _climbed(errors, costs, run)
+    # The rates of all subsets, written as binary numbers.
+    subsets = np.arange(1 << n)
+    holds = [np.flatnonzero((subsets >> j) & 1) for j in range(n)]
+    rates, own = np.zeros((M, len(subsets))), np.zeros((M, len(subsets)))
+    order = np.argsort(costs, axis=1)
+    for i in range(count):
+        run.check_time()
+        own[:] = 0.0
+        # From the dearest to the cheapest: the last one written is the cheapest of its subset.
+        for j in order[i, ::-1]:
+            own[:, holds[j]] = errors[:, i, j, None]
+        rates += own
     # Single decisions are points, which is what an offset is for.
     rates[:, [0, *(1 << np.arange(n))]] = -np.inf
     best = int(np.argmax(rates.max(axis=0)))
@@ -137,25 +132,7 @@ def best_simplex(errors: Array, costs: Array, clock: Clock) -> Priced:
     return Priced(shape, float(rates[:, best].max()), exact=True)
 
 
-def _rates_of_subsets(errors: Array, costs: Array, clock: Clock) -> Array:
-    """Return the rates (M, 2^n) of all subsets, written as binary numbers."""
-    M, count, n = errors.shape
-    subsets = np.arange(1 << n)
-    holds = [np.flatnonzero((subsets >> j) & 1) for j in range(n)]
-    rates, own = np.zeros((M, len(subsets))), np.zeros((M, len(subsets)))
-    order = np.argsort(costs, axis=1)
-    for i in range(count):
-        if clock.out():
-            raise OutOfTime
-        own[:] = 0.0
-        # From the dearest to the cheapest: the last one written is the cheapest of its subset.
-        for j in order[i, ::-1]:
-            own[:, holds[j]] = errors[:, i, j, None]
-        rates += own
-    return rates
-
-
-def _climbed(errors: Array, costs: Array, clock: Clock) -> Priced:
+def _climbed(errors: Array, costs: Array, run: Run) -> Priced:
     """Add and remove one decision at a time while the rate rises, from several starts."""
     n = costs.shape[1]
 
@@ -169,7 +146,8 @@ def _climbed(errors: Array, costs: Array, clock: Clock) -> Priced:
         shape = np.zeros(n)
         shape[random.choice(n, 2, replace=False)] = 1.0
         value = rate(shape)
-        while not clock.out():
+        while True:
+            run.check_time()
             others = np.abs(shape - np.eye(n))
             others = others[others.sum(axis=1) >= 2.0]
             rates = [rate(other) for other in others]
@@ -181,7 +159,7 @@ def _climbed(errors: Array, costs: Array, clock: Clock) -> Priced:
     return best
 
 
-def best_segment(errors: Array, costs: Array, clock: Clock) -> Priced:
+def best_segment(errors: Array, costs: Array, run: Run) -> Priced:
     """Return a direction of length one whose segment has a high rate; a heuristic."""
     n = costs.shape[1]
     random = np.random.default_rng(0)
@@ -191,8 +169,9 @@ def best_segment(errors: Array, costs: Array, clock: Clock) -> Priced:
     best = Priced(np.eye(n)[0], 0.0, exact=False)
     for table in errors:
         for start in np.vstack(starts):
+            run.check_time()
             g = start / float(np.linalg.norm(start))
-            for _ in range(0 if clock.out() else 20):
+            for _ in range(20):
                 total = table[costs @ g < 0.0].sum(axis=0)
                 if total @ g > best.rate:
                     best = Priced(g, float(total @ g), exact=False)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from dataclasses import replace
 from functools import cached_property
 from typing import NamedTuple
@@ -24,14 +23,14 @@ from feaslearn.trainers.minkowski_fit.penalized import (
     SOME_RIDGES,
     Answer,
     Penalized,
-    Strengths,
+    Penalties,
     Tried,
 )
 from feaslearn.trainers.minkowski_fit.scale_cone import NegativeScales, ScaleCone
 
 #: Observed values for each parameter from which on penalties are not tried.
 PLENTY = 10_000
-#: Samples up to which strengths are chosen by leaving out one at a time.
+#: Samples up to which penalties are chosen by leaving out one at a time.
 FEW_ROWS = 400
 #: Rows by which "auto" chooses, and coefficients up to which it tries all kinds of scales, and
 #: windows of decisions.
@@ -55,9 +54,13 @@ class Fitted(NamedTuple):
     theta: Array
     loss: float
     bound: float | None
-    strengths: Strengths
+    penalties: Penalties
     rounds: int
     details: dict[str, float]
+    warnings: tuple[str, ...] = ()
+    #: Whether the optimum of the loss was not kept, and whether it was not found in time.
+    degenerate: bool = False
+    late: bool = False
 
 
 class MinkowskiFit:
@@ -76,7 +79,7 @@ class MinkowskiFit:
         run: Run | None = None,
         one_by_one: bool = True,
     ) -> None:
-        self._run = Run() if run is None else run
+        self._run = run or Run()
         self.passes = Passes(hypothesis, samples, n_jobs, self._run)
         if n_folds > 1 and samples.n_rows is None:
             samples.summary(self._run.check_time)
@@ -104,13 +107,13 @@ class MinkowskiFit:
     def problem(self) -> Penalized:
         """The problem in the moments."""
         of = self.passes.of
-        cone = ScaleCone(of.shape, self._lookout, self._run)
+        cone = ScaleCone(of.shape, self._separation, self._run)
         return Penalized.over(cone, self.moments, of.basis, of.split)
 
     @cached_property
-    def _lookout(self) -> NegativeScales | None:
-        nothing = self.passes.basis.nonnegative or not self.passes.shape[0]
-        return None if nothing else NegativeScales(self.passes, self._sums)
+    def _separation(self) -> NegativeScales | None:
+        nonnegative = self.passes.basis.nonnegative or not self.passes.shape[0]
+        return None if nonnegative else NegativeScales(self.passes, self._sums)
 
     @property
     def n_tied(self) -> int:
@@ -123,47 +126,41 @@ class MinkowskiFit:
         sparsity: float | str,
         robust: bool | str = False,
     ) -> Fitted:
-        """Return the optimum, for strengths given or chosen ("auto").
+        """Return the optimum, for penalties given or chosen ("auto").
 
         With ``robust="auto"`` samples of unusual error count less where that predicts few samples
         better that are left out.
         """
-        moments = self.moments
-        self._run.check_time()
-        reduced = moments.reduced()
-        plain = self.problem.solve(reduced, Strengths(0.0, 0.0))
-        bound, strengths, details = self._loss(plain), Strengths(0.0, 0.0), {}
-        if not self._determined(bound, ridge, sparsity):
-            try:
-                strengths = self._choose(self._sums.folds, ridge, sparsity)
-            except KeyboardInterrupt:
-                self._run.clock.interrupt()
-        answer = plain
-        if max(strengths) > 0.0:
-            try:
-                answer = self.problem.solve(reduced, strengths)
-            except OutOfTime:
-                strengths = Strengths(0.0, 0.0)
-        if robust is True or (robust and self._has_anomalies(answer, strengths)):
-            found = self._reweighted(ridge, sparsity, strengths, answer)
-            if robust is True or self._predicts_better(found, strengths, answer):
-                strengths, answer, anomalous, _ = found
-                details[ANOMALOUS] = float(anomalous)
+        reduced = self.moments.reduced()
+        answer = plain = self.problem.solve(reduced, Penalties(0.0, 0.0))
+        bound, penalties, details = self._loss(plain), Penalties(0.0, 0.0), {}
+        try:
+            if not self._determined(bound, ridge, sparsity):
+                chosen = self._choose(self._sums.folds, ridge, sparsity)
+                if max(chosen) > 0.0:
+                    answer, penalties = self.problem.solve(reduced, chosen), chosen
+            if robust is True or (robust and self._has_anomalies(answer, penalties)):
+                found = self._reweighted(ridge, sparsity, penalties, answer)
+                if robust is True or self._predicts_better(found, penalties, answer):
+                    penalties, answer, anomalous, _ = found
+                    details[ANOMALOUS] = float(anomalous)
+        except OutOfTime:
+            pass  # the best so far
+        except KeyboardInterrupt:
+            self._run.clock.interrupt()
         theta = self.passes.of.theta(answer.a, answer.b)
         loss = self._loss(answer) if answer is not plain else bound
-        details |= {"KKT residual": answer.residual, **strengths._asdict(), **self.used(answer.a)}
-        return Fitted(theta, loss, min(bound, loss), strengths, answer.rounds, details)
+        details |= {"KKT residual": answer.residual, **penalties._asdict(), **self.used(answer.a)}
+        return Fitted(theta, loss, min(bound, loss), penalties, answer.rounds, details)
 
-    def held_out(self, strength: float | str) -> float:
+    def held_out(self, penalty: float | str) -> float:
         """Return the loss of samples that were held out; "auto" takes the best of few ridges."""
         folds, rows = self._sums.folds, self._rows() if self.scarce else None
-        ridges = SOME_RIDGES if strength == "auto" else strength
-        strengths = self._choose(folds, ridges, 0.0)
+        ridges = SOME_RIDGES if penalty == "auto" else penalty
+        penalties = self._choose(folds, ridges, 0.0)
         if rows is None:
-            return self.problem.held_out(folds, strengths)
-        answer = self.problem.solve(self.moments.reduced(), strengths)
-        errors = self.problem.left_out(self.moments, rows, answer, strengths)
-        return float(rows.weights @ (errors**2).sum(axis=1))
+            return self.problem.held_out(folds, penalties)
+        return float(self.problem.one_by_one(self.moments, rows, [penalties])[0])
 
     def _choose(
         self,
@@ -171,9 +168,9 @@ class MinkowskiFit:
         ridge: Tried,
         sparsity: Tried,
         weigh: Reweigh | None = None,
-    ) -> Strengths:
+    ) -> Penalties:
         rows = self._rows(weigh) if self.scarce else None
-        return self.problem.choose(folds, ridge, sparsity, self._run.clock, rows)
+        return self.problem.choose(folds, ridge, sparsity, rows)
 
     def _rows(self, weigh: Reweigh | None = None) -> Rows | None:
         """Return all samples where they are left out one at a time, reweighed."""
@@ -199,17 +196,17 @@ class MinkowskiFit:
             return [moments_by_decision(rows, self.passes.of.split)]
         return self.passes.sums(self._folds, weigh).folds
 
-    def _has_anomalies(self, answer: Answer, strengths: Strengths) -> bool:
+    def _has_anomalies(self, answer: Answer, penalties: Penalties) -> bool:
         """Say whether some of few samples are far worse predicted than usual when left out."""
         rows = self._rows()
         if rows is None:
             return False
-        errors = self.problem.left_out(self.moments, rows, answer, strengths)
+        errors = self.problem.left_out(self.moments, rows, answer, penalties)
         lengths = np.linalg.norm(errors, axis=1)
         return bool(lengths.max() > UNUSUAL * np.median(lengths) + SUM_ROUNDING * self.moments.xx)
 
     def _predicts_better(
-        self, found: tuple[Strengths, Answer, int, Reweigh], strengths: Strengths, answer: Answer
+        self, found: tuple[Penalties, Answer, int, Reweigh], penalties: Penalties, answer: Answer
     ) -> bool:
         """Say whether a reweighted fit predicts samples that are left out better.
 
@@ -220,9 +217,9 @@ class MinkowskiFit:
             return False
         moments = self.moments
         plain, other = (
-            np.linalg.norm(self.problem.left_out(moments, each, fit, strength), axis=1)
-            for each, fit, strength in (
-                (rows, answer, strengths),
+            np.linalg.norm(self.problem.left_out(moments, each, fit, penalty), axis=1)
+            for each, fit, penalty in (
+                (rows, answer, penalties),
                 (weighted, found[1], found[0]),
             )
         )
@@ -255,7 +252,7 @@ class MinkowskiFit:
             "terms": float(len(visible)),
             "terms with a scale": float(visible.sum()),
             "scales clipped at 0 on training rows": float(
-                0 if self._lookout is None else self._lookout.clipped
+                0 if self._separation is None else self._separation.clipped
             ),
         }
 
@@ -267,25 +264,23 @@ class MinkowskiFit:
         return self.passes.squared_errors(answer.a, answer.b)
 
     def _reweighted(
-        self, ridge: float | str, sparsity: float | str, strengths: Strengths, answer: Answer
-    ) -> tuple[Strengths, Answer, int, Reweigh]:
+        self, ridge: float | str, sparsity: float | str, penalties: Penalties, answer: Answer
+    ) -> tuple[Penalties, Answer, int, Reweigh]:
         """Fit again with less weight on samples of unusual error, until the weights stay."""
-        # The strengths are chosen once more when they did: anomalies ask for stronger ones.
+        # The penalties are chosen once more when they did: anomalies ask for stronger ones.
         weigh, halved = self._weights(answer)
-        with contextlib.suppress(OutOfTime):
-            for again in (False, True):
-                folds, chosen = self._reweighted_folds(weigh, again), strengths
-                if again:
-                    chosen = self._choose(folds, ridge, sparsity, weigh)
-                for _ in range(MAX_REWEIGHTED):
-                    last = answer
-                    answer = self.problem.solve(Moments.total(folds).reduced(), chosen)
-                    strengths = chosen
-                    weigh, halved = self._weights(answer)
-                    if _close(last, answer):
-                        break
-                    folds = self._reweighted_folds(weigh, apart=False)
-        return strengths, answer, halved, weigh
+        for again in (False, True):
+            folds = self._reweighted_folds(weigh, again)
+            if again:
+                penalties = self._choose(folds, ridge, sparsity, weigh)
+            for _ in range(MAX_REWEIGHTED):
+                last = answer
+                answer = self.problem.solve(Moments.total(folds).reduced(), penalties)
+                weigh, halved = self._weights(answer)
+                if _close(last, answer):
+                    break
+                folds = self._reweighted_folds(weigh, apart=False)
+        return penalties, answer, halved, weigh
 
     def _weights(self, answer: Answer) -> tuple[Reweigh, int]:
         """Return how samples are weighed by the errors of an answer, and how many by half."""
@@ -328,11 +323,11 @@ def choose_scale(objective: Objective) -> Hypothesis:
     def best_of(tried: list[Minkowski], one_by_one: bool) -> Minkowski:
         best, least = tried[0], np.inf
         coefficients = max(each.layout(n, k).size for each in tried)
-        strength, folds = (0.0, 2) if observed >= PLENTY * coefficients else ("auto", 5)
+        penalty, folds = (0.0, 2) if observed >= PLENTY * coefficients else ("auto", 5)
         for each in tried if len(tried) > 1 else ():
             random = np.random.default_rng(0)
             fit = MinkowskiFit(each, some, folds, random, 1, objective.run, one_by_one)
-            loss = fit.held_out(strength)
+            loss = fit.held_out(penalty)
             if loss < (1.0 - BETTER) * least - rounding:
                 best, least = each, loss
         return best
@@ -363,7 +358,7 @@ def _check_size(passes: Passes, n_folds: int) -> None:
     check_memory(
         (n_folds + 4.0) * (groups * functions) ** 2,
         f"the moments of {terms} terms with {functions} coefficients each, in {n_folds} folds,",
-        "use fewer terms or features, Minkowski(..., scale='constant'), or strengths that are "
+        "use fewer terms or features, Minkowski(..., scale='constant'), or penalties that are "
         "given: Convex(ridge=..., sparsity=...)",
     )
 

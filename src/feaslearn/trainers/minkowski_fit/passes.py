@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import pairwise
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -39,13 +38,9 @@ class Passes:
     """Minimisers of the terms, functions of the scales, standardised features and decisions."""
 
     def __init__(
-        self,
-        hypothesis: Minkowski,
-        samples: Samples,
-        n_jobs: int = 1,
-        run: Run | None = None,
+        self, hypothesis: Minkowski, samples: Samples, n_jobs: int = 1, run: Run | None = None
     ) -> None:
-        self._run = Run() if run is None else run
+        self._run = run or Run()
         self.hypothesis, self.samples, self._n_jobs = hypothesis, samples, n_jobs
         self.share = 1.0
         self.first = first = samples.spread()
@@ -134,17 +129,10 @@ class Passes:
 
 
 def _by_fold(block: Block, fold: Indices) -> Iterator[tuple[int, Block]]:
-    """Yield each fold with its samples; where they stand together, they are not copied."""
-    least, greatest = int(fold.min()), int(fold.max())
-    ends = np.flatnonzero(np.diff(fold)) + 1
-    if len(ends) <= greatest - least:
-        for start, end in pairwise([0, *ends, len(fold)]):
-            yield int(fold[start]), Block(*(array[start:end] for array in block))
-        return
-    for f in range(least, greatest + 1):
+    """Yield each fold with its samples; a block of one fold is not copied."""
+    for f in np.unique(fold):
         chosen = fold == f
-        if chosen.any():
-            yield f, block.rows(chosen)
+        yield int(f), block if chosen.all() else block.rows(chosen)
 
 
 # Which fold of a cross-validation a sample belongs to.
@@ -159,7 +147,6 @@ class Folds(NamedTuple):
 
     n_folds: int
     drawn: Indices | None
-    rows: int
 
     @classmethod
     def draw(
@@ -174,16 +161,16 @@ class Folds(NamedTuple):
             samples.summary(between)
         total = samples.n_rows
         if n_folds == 1 or total is None or total >= MOST_DRAWN:
-            return cls(n_folds, None, FOLD_ROWS)
+            return cls(n_folds, None)
         parts = list(samples.map_rows(lambda block, rows: (block, rows)))
         drawn = np.zeros(total, dtype=np.intp)
         drawn[np.concatenate([rows for _, rows in parts])] = folds_of(
             [part for part, _ in parts], n_folds, random
         )
-        return cls(n_folds, drawn, FOLD_ROWS)
+        return cls(n_folds, drawn)
 
     def of(self, rows: Indices) -> Indices:
         """Return the fold of each of some samples."""
         if self.drawn is not None:
             return np.asarray(self.drawn[rows])
-        return np.asarray((rows // self.rows) % self.n_folds)
+        return np.asarray((rows // FOLD_ROWS) % self.n_folds)

@@ -1,39 +1,40 @@
-r"""Ridge and sparsity on the scales, and their strengths by cross-validation.
+r"""Ridge and sparsity on the scales, and their penalties by cross-validation.
 
 .. math::
     \min \; \sum_i w_i \|x_i - \hat x_i\|^2 + \rho \sum_{t,m} (d_{tm} a_{tm})^2
     + 2 \mu \sigma \sum_t d_t \bar\alpha_t
 
 Here :math:`d` is the size of what a coefficient is multiplied by, :math:`\sigma` that of the
-decisions and :math:`\bar\alpha_t` the mean scale of a term, which is not negative: strengths have
+decisions and :math:`\bar\alpha_t` the mean scale of a term, which is not negative: penalties have
 no unit, and the last sum makes scales vanish.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import compress, groupby
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
 
 from feaslearn.arrays import Array
 from feaslearn.hypotheses.scale_basis import ScaleBasis
-from feaslearn.runs import Clock, OutOfTime
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.tolerances import EXACT_TOL, ROUNDING, SPARSITY_RIDGE, VISIBLE_TOL
 from feaslearn.trainers.minkowski_fit.moments import Moments, Reduced, Rows, Split, leave_one_out
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 
-#: Strengths that cross-validation tries.
+#: Penalties that cross-validation tries.
 RIDGES = (0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 SPARSITIES = (0.0, 1e-4, 1e-3, 1e-2, 3e-2)
 #: Ridges by which dictionaries and scales are compared.
 SOME_RIDGES = (0.0, 1e-4, 1e-2)
-#: A strength that is given, several to choose from, or "auto".
+#: A penalty that is given, several to choose from, or "auto".
 Tried = float | tuple[float, ...] | str
 
 
-class Strengths(NamedTuple):
+class Penalties(NamedTuple):
     """How strongly scales are held small, and held few."""
 
     ridge: float
@@ -59,7 +60,7 @@ def squares_of(aa: Array) -> Array:
 
 
 class Penalized:
-    """The fit of some samples for any strengths."""
+    """The fit of some samples for any penalties."""
 
     def __init__(self, cone: ScaleCone, one: Array, mean: Array) -> None:
         self._cone, self._one, self._mean = cone, one, mean
@@ -72,18 +73,18 @@ class Penalized:
         mean = moments.gram[split.constant].sum(axis=0)[split.psi] / moments.weight
         return cls(cone, one, mean)
 
-    def penalties(self, moments: Moments, strengths: Strengths) -> tuple[Array, Array]:
+    def factors(self, moments: Moments, penalties: Penalties) -> tuple[Array, Array]:
         """Return the factors of ``a^2`` and of ``2a``, both (G, M)."""
-        least = SPARSITY_RIDGE if strengths.sparsity else 0.0
-        ridge = max(strengths.ridge, least) * squares_of(moments.aa)
+        least = SPARSITY_RIDGE if penalties.sparsity else 0.0
+        ridge = max(penalties.ridge, least) * squares_of(moments.aa)
         sizes = np.einsum("m,gmgl,l->g", self._one, moments.aa, self._one)
         prices = np.sqrt(np.maximum(sizes, 0.0) * moments.xx)[:, None] * self._mean
-        return ridge, strengths.sparsity * prices
+        return ridge, penalties.sparsity * prices
 
-    def solve(self, reduced: Reduced, strengths: Strengths, everywhere: bool = True) -> Answer:
+    def solve(self, reduced: Reduced, penalties: Penalties, everywhere: bool = True) -> Answer:
         """Return the global optimum, with scales held at rows at hand or everywhere."""
         moments = reduced.moments
-        ridge, prices = self.penalties(moments, strengths)
+        ridge, prices = self.factors(moments, penalties)
         units = np.sqrt(squares_of(moments.aa)).ravel()
         # What the offset explains entirely is not there: no scale is made of rounding.
         there = np.diag(reduced.H) > EXACT_TOL * units**2
@@ -94,112 +95,86 @@ class Penalized:
         return Answer(a, reduced.best_offset(a), solution.residual, solution.rounds)
 
     def choose(
-        self,
-        folds: Sequence[Moments],
-        ridge: Tried,
-        sparsity: Tried,
-        clock: Clock,
-        rows: Rows | None = None,
-    ) -> Strengths:
-        """Return the strengths given, and those of least cross-validated loss for "auto".
+        self, folds: Sequence[Moments], ridge: Tried, sparsity: Tried, rows: Rows | None = None
+    ) -> Penalties:
+        """Return the penalties given, and those of least cross-validated loss for "auto".
 
         Samples are left out one at a time where their ``rows`` are given, otherwise by folds.
         """
         ridges, sparsities = _listed(ridge, RIDGES), _listed(sparsity, SPARSITIES)
         if not folds[0].ra.size or (rows is None and len(folds) < 2):
-            return Strengths(ridges[0], sparsities[0])
+            return Penalties(ridges[0], sparsities[0])
 
-        def best_of(tried: Sequence[Strengths]) -> Strengths:
+        def best_of(tried: Sequence[Penalties]) -> Penalties:
             losses = (
-                self._by_folds(folds, tried, clock)
+                self._by_folds(folds, tried)
                 if rows is None
-                else self._one_by_one(Moments.total(folds), rows, tried, clock)
+                else self.one_by_one(Moments.total(folds), rows, tried)
             )
             # Among equals, the stronger: what rounding decides should be the simpler one.
             size = ROUNDING * sum(fold.xx for fold in folds)
-            good = np.flatnonzero(losses <= losses.min(initial=np.inf) + size)
-            return tried[int(good[-1]) if len(good) and np.isfinite(losses).any() else 0]
+            good = np.flatnonzero(losses <= losses.min() + size)
+            return tried[int(good[-1]) if np.isfinite(losses).any() else 0]
 
-        best = Strengths(ridges[0], sparsities[0])
+        best = Penalties(ridges[0], sparsities[0])
         if len(ridges) > 1:
-            best = best_of([Strengths(value, sparsities[0]) for value in ridges])
+            best = best_of([Penalties(value, sparsities[0]) for value in ridges])
         if len(sparsities) > 1:
-            best = best_of([Strengths(best.ridge, value) for value in sparsities])
+            best = best_of([Penalties(best.ridge, value) for value in sparsities])
         return best
 
-    def _one_by_one(
-        self, moments: Moments, rows: Rows, tried: Sequence[Strengths], clock: Clock
-    ) -> Array:
-        """Return the leave-one-out loss for each of some strengths."""
-        reduced, losses = moments.reduced(), np.full(len(tried), np.inf)
-        for s, strengths in enumerate(tried):
-            if clock.out():
-                break
-            answer = self.solve(reduced, strengths)
-            errors = self.left_out(moments, rows, answer, strengths)
+    def one_by_one(self, moments: Moments, rows: Rows, tried: Sequence[Penalties]) -> Array:
+        """Return the leave-one-out loss for each of some penalties."""
+        reduced, losses = moments.reduced(), np.empty(len(tried))
+        for s, penalties in enumerate(tried):
+            answer = self.solve(reduced, penalties)
+            errors = self.left_out(moments, rows, answer, penalties)
             losses[s] = float(rows.weights @ (errors**2).sum(axis=1))
         return losses
 
-    def left_out(self, moments: Moments, rows: Rows, answer: Answer, strengths: Strengths) -> Array:
+    def left_out(self, moments: Moments, rows: Rows, answer: Answer, penalties: Penalties) -> Array:
         """Return the errors of samples left out one at a time."""
-        ridge, _ = self.penalties(moments, strengths)
+        ridge, _ = self.factors(moments, penalties)
         return leave_one_out(rows, answer.a, answer.b, ridge)
 
-    def held_out(self, folds: Sequence[Moments], strengths: Strengths) -> float:
+    def held_out(self, folds: Sequence[Moments], penalties: Penalties) -> float:
         """Return the loss of all folds, each when the others are fitted."""
         total = 0.0
         for f, fold in enumerate(folds):
-            others = Moments.total([*folds[:f], *folds[f + 1 :]]).reduced()
-            answer = self.solve(others, strengths)
+            answer = self.solve(_without(folds, f), penalties)
             total += fold.value(answer.a, answer.b)
         return total
 
-    def _by_folds(
-        self, folds: Sequence[Moments], tried: Sequence[Strengths], clock: Clock
-    ) -> Array:
-        """Return the loss of folds that were held out, less that of the first, by strengths."""
+    def _by_folds(self, folds: Sequence[Moments], tried: Sequence[Penalties]) -> Array:
+        """Return the loss of folds that were held out, less that of the first, by penalties."""
         losses = np.full((len(folds), len(tried)), np.nan)
         first: dict[int, Answer] = {}
-        pending = {f: list(range(len(tried))) for f in range(len(folds))}
-        with ProgressBar("Convex: strengths", losses.size) as bar:
-            while pending and not clock.out():
-                found = self._held_at_hand(folds, tried, pending, clock)
-                broken = self._cone.broken([answer.a for answer in found.values()])
-                pending = {}
-                for ((f, s), answer), again in zip(found.items(), broken, strict=True):
-                    if again:
-                        pending.setdefault(f, []).append(s)
-                    else:
+        pending = list(np.ndindex(losses.shape))
+        with ProgressBar("Convex: penalties", losses.size) as bar:
+            while pending:
+                # Scales are held at rows in the working set; one pass then looks at all samples.
+                answers = []
+                for f, group in groupby(pending, key=itemgetter(0)):
+                    others = _without(folds, f)
+                    answers += [self.solve(others, tried[s], everywhere=False) for _, s in group]
+                violated = self._cone.violated([answer.a for answer in answers])
+                for (f, s), answer, again in zip(pending, answers, violated, strict=True):
+                    if not again:
                         # Compared with one of them, losses that hardly differ keep their digits.
                         origin = first.setdefault(f, answer)
                         losses[f, s] = folds[f].rise(origin.a, origin.b, answer.a, answer.b)
-                bar.update(int(np.isfinite(losses).sum()))
-        complete = ~np.isnan(losses).any(axis=1)
-        return losses[complete].sum(axis=0) if complete.any() else np.full(len(tried), np.inf)
+                pending = list(compress(pending, violated))
+                bar.update(losses.size - len(pending))
+        return np.asarray(losses.sum(axis=0))
 
-    def _held_at_hand(
-        self,
-        folds: Sequence[Moments],
-        tried: Sequence[Strengths],
-        pending: Mapping[int, Sequence[int]],
-        clock: Clock,
-    ) -> dict[tuple[int, int], Answer]:
-        """Return answers whose scales were held at rows at hand, by fold left out and strengths."""
-        found: dict[tuple[int, int], Answer] = {}
-        for f, places in pending.items():
-            others = Moments.total([*folds[:f], *folds[f + 1 :]]).reduced()
-            for s in places:
-                if clock.out():
-                    return found
-                try:
-                    found[f, s] = self.solve(others, tried[s], everywhere=False)
-                except OutOfTime:
-                    return found
-        return found
+
+def _without(folds: Sequence[Moments], f: int) -> Reduced:
+    """Return the problem of all folds but one."""
+    return Moments.total([*folds[:f], *folds[f + 1 :]]).reduced()
 
 
 def _listed(given: Tried, every: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the strengths to choose from."""
+    """Return the penalties to choose from."""
     if isinstance(given, str):
         return every
     return given if isinstance(given, tuple) else (float(given),)

@@ -1,9 +1,8 @@
-"""When a Minkowski sum is fitted by its program, and what is done where there is no time for it."""
+"""Fits of Minkowski sums by their conic program: ties, other norms, suboptimality."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -16,73 +15,58 @@ from feaslearn.messages import list_first
 from feaslearn.runs import OutOfTime
 from feaslearn.tolerances import SAME_TOL
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
-from feaslearn.trainers.minkowski_fit.penalized import Strengths
+from feaslearn.trainers.minkowski_fit.penalized import Penalties
 from feaslearn.trainers.returned_decisions import returned_loss
 
 #: An optimum with ties whose returned decisions lose this many times what they lose when each tied
 #: sample counts with its first minimiser is not kept.
-VACUOUS = 2.0
+DEGENERATE = 2.0
 
 #: Latent points a program may have, and scales and errors.
 MOST_LATENT, MOST_ROWS = 300_000, 2_000_000
 
 
-class Programmed(NamedTuple):
-    """A fit, its warnings, and whether its program is vacuous, or was not solved in time."""
-
-    fitted: Fitted
-    warnings: list[str]
-    vacuous: bool = False
-    late: bool = False
-
-
-def with_ties(fit: MinkowskiFit, objective: Objective, fitted: Fitted, robust: bool) -> Programmed:
+def with_ties(fit: MinkowskiFit, objective: Objective, fitted: Fitted, robust: bool) -> Fitted:
     """Let tied samples take any of their minimisers, where a program can do that."""
-    tied, warnings = fit.n_tied, list[str]()
+    tied = fit.n_tied
     if robust or too_large(fit.passes.hypothesis, objective, tied):
         why = "which robust fits cannot use" if robust else "too many for a program"
-        warnings.append(
+        warning = (
             f"{tied} samples tie and have many minimisers, {why}: each counts with its "
             "minimiser of lowest index, and the optimum is not proved"
         )
-        return Programmed(fitted._replace(bound=None), warnings)
-    programmed = _by_program(fit, objective, fitted.strengths, tied, fitted)
-    if programmed.late:
-        return programmed
-    exact = programmed.fitted
+        return fitted._replace(bound=None, warnings=(warning,))
+    exact = _by_program(fit, objective, fitted.penalties, tied, fitted)
     # A region in which everything ties explains any decision and predicts none.
-    losses = [returned_loss(objective, each.theta) for each in (exact, fitted)]
-    vacuous = not losses[0] <= VACUOUS * losses[1]
-    if vacuous:
-        warnings.append(
-            "the optimum of the loss ties nearly everywhere, which explains any "
-            "decision and predicts none: the best for first minimisers was kept"
-        )
-    kept = fitted if vacuous else exact
-    kept = kept._replace(bound=exact.bound, details=kept.details | exact.details)
-    return Programmed(kept, warnings, vacuous)
+    if exact.late or returned_loss(objective, exact.theta) <= DEGENERATE * returned_loss(
+        objective, fitted.theta
+    ):
+        return exact
+    warning = (
+        "the optimum of the loss ties nearly everywhere, which explains any "
+        "decision and predicts none: the best for first minimisers was kept"
+    )
+    details = fitted.details | exact.details
+    return fitted._replace(bound=exact.bound, details=details, warnings=(warning,), degenerate=True)
 
 
-def by_other_loss(fit: MinkowskiFit, objective: Objective, strengths: Strengths) -> Programmed:
+def by_other_loss(fit: MinkowskiFit, objective: Objective, penalties: Penalties) -> Fitted:
     """Fit by a loss that is no matter of moments."""
-    return _by_program(fit, objective, strengths, 0, fit.solve(0.0, 0.0))
+    return _by_program(fit, objective, penalties, 0, fit.solve(0.0, 0.0))
 
 
 def _by_program(
-    fit: MinkowskiFit, objective: Objective, strengths: Strengths, tied: int, first: Fitted
-) -> Programmed:
+    fit: MinkowskiFit, objective: Objective, penalties: Penalties, tied: int, first: Fitted
+) -> Fitted:
     """Return the optimum of the program, or the first fit if the deadline comes before it."""
     try:
-        return Programmed(fit_by_program(fit, objective, strengths, tied), [])
+        return fit_by_program(fit, objective, penalties, tied)
     except OutOfTime:
         pass
     except KeyboardInterrupt:
         objective.run.clock.interrupt()
     late = "the deadline came before the optimum of the program: a least-squares fit was kept"
-    return Programmed(first._replace(bound=None), [late], late=True)
-
-
-# Minkowski sums trained by the conic program: ties, other norms, suboptimality.
+    return first._replace(bound=None, warnings=(late,), late=True)
 
 
 def too_large(model: Minkowski, objective: Objective, n_rows: int) -> bool:
@@ -94,7 +78,7 @@ def too_large(model: Minkowski, objective: Objective, n_rows: int) -> bool:
 
 
 def fit_by_program(
-    fit: MinkowskiFit, objective: Objective, strengths: Strengths, n_tied: int
+    fit: MinkowskiFit, objective: Objective, penalties: Penalties, n_tied: int
 ) -> Fitted:
     """Return the optimum of the training program; `OutOfTime` is raised at the deadline."""
     passes = fit.passes
@@ -115,11 +99,11 @@ def fit_by_program(
     clock = objective.run.clock
     answer = program.solve(clock=clock)
     bound = answer.value
-    if max(strengths) > 0.0:
-        answer = program.solve(*fit.problem.penalties(fit.moments, strengths), clock)
-    details = {"objective of the program": answer.value, **strengths._asdict()}
+    if max(penalties) > 0.0:
+        answer = program.solve(*fit.problem.factors(fit.moments, penalties), clock)
+    details = {"objective of the program": answer.value, **penalties._asdict()}
     theta = passes.of.theta(answer.a, answer.b)
-    return Fitted(theta, answer.value, bound, strengths, 1, details | fit.used(answer.a))
+    return Fitted(theta, answer.value, bound, penalties, 1, details | fit.used(answer.a))
 
 
 # What users should know about the terms of a Minkowski sum.

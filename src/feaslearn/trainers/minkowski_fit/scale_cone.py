@@ -23,7 +23,7 @@ from feaslearn.trainers.minkowski_fit.passes import Passes, Sums
 #: The scale that a row is about, and the row itself as a key.
 Row = tuple[int, bytes]
 
-#: How often broken rows are added.
+#: How often violated rows are added.
 MAX_ROUNDS = 300
 #: Exchanges in a row that may leave no fewer coefficients wrong.
 PATIENCE = 3
@@ -42,25 +42,25 @@ class ConeSolution(NamedTuple):
 class ScaleCone:
     """The coefficients whose scales are not negative at any row."""
 
-    # There may be a million rows and few that matter: those are found by looking at all of them
-    # whenever a solution is there. Each problem begins with the rows that held in the last one.
+    # Of maybe a million rows few matter: a separation oracle finds violated ones whenever a
+    # solution is there. Each problem begins with the active rows of the last one.
 
     def __init__(
-        self, shape: tuple[int, int], lookout: NegativeRows | None, run: Run | None = None
+        self, shape: tuple[int, int], separation: NegativeRows | None, run: Run | None = None
     ) -> None:
-        self._lookout, self._run = lookout, Run() if run is None else run
+        self._separation, self._run = separation, run or Run()
         self._needed: dict[Row, Array] = {}
         #: Coefficients that are positive, where each must not be negative.
         self._positive = np.ones(shape[0] * shape[1], dtype=bool)
-        if lookout is None:
+        if separation is None:
             unit = np.eye(shape[1])
             self._needed = {(t, row.tobytes()): row for t in range(shape[0]) for row in unit}
 
-    def broken(self, solutions: Sequence[Array]) -> list[bool]:
+    def violated(self, solutions: Sequence[Array]) -> list[bool]:
         """Say which solutions that were not held `everywhere` must be found again."""
-        if self._lookout is None:
+        if self._separation is None:
             return [False] * len(solutions)
-        return self._lookout.broken(solutions)
+        return self._separation.violated(solutions)
 
     def solve(
         self,
@@ -80,7 +80,7 @@ class ScaleCone:
         self._run.check_time()
         target = root.below(right)
         gain = float(target @ target)
-        if self._lookout is None:
+        if self._separation is None:
             # Far faster, but it may find no end.
             quick = self._exchange(scaled, right)
             forces = np.maximum(scaled @ quick - right, 0.0)
@@ -91,7 +91,7 @@ class ScaleCone:
         search = DualActiveSet(target, self._run)
         known: dict[Row, Array] = {}
         new = self._needed
-        rows, turned = np.zeros((len(units), 0)), np.zeros((len(units), 0))
+        rows = turned = np.zeros((len(units), 0))
         for rounds in range(1, MAX_ROUNDS + 1):
             columns = _columns(new, shape) / units[:, None]
             fresh = root.below(columns)
@@ -104,11 +104,11 @@ class ScaleCone:
             search.add_rows(turned)
             found = root.above(search.y)
             new = {}
-            if self._lookout is not None:
-                new = self._lookout.find((found / units).reshape(shape), known, everywhere)
+            if self._separation is not None:
+                new = self._separation.find((found / units).reshape(shape), known, everywhere)
             if not new:
                 forces = rows[:, search.active] @ search.multipliers
-                if self._lookout is not None:
+                if self._separation is not None:
                     keys = list(known)
                     self._needed = {keys[place]: known[keys[place]] for place in search.active}
                 residual = _residual(scaled, right, found, forces, gain)
@@ -163,7 +163,7 @@ def _residual(H: Array, r: Array, found: Array, forces: Array, value: float) -> 
     return max(stationary, product)
 
 
-# Where scales are negative: the rows of all samples that a solution breaks.
+# Where scales are negative: separation of the rows of all samples that a solution violates.
 
 
 #: Rows of each block and term that are looked at closer, and rows of a term that are added at once.
@@ -199,7 +199,7 @@ class Found(NamedTuple):
 
 
 class NegativeRows:
-    """Looks for negative scales at rows that are at hand, and at no others."""
+    """A separation oracle: rows of a working set at which scales are negative, and no others."""
 
     def __init__(self, psi: Array) -> None:
         self._kept = psi
@@ -210,17 +210,16 @@ class NegativeRows:
         """Return rows where the scales of coefficients ``a`` (G, M) are negative, but for known."""
         return _chosen(_found(self._kept, a), known) if len(self._kept) else {}
 
-    def broken(self, solutions: Sequence[Array]) -> list[bool]:
-        """Say which coefficients break rows that were not at hand; these are from then on."""
+    def violated(self, solutions: Sequence[Array]) -> list[bool]:
+        """Say which coefficients violate rows outside of the working set, and add those to it."""
         return [False] * len(solutions)
 
 
 class NegativeScales(NegativeRows):
-    """Looks for negative scales at all samples."""
+    """A separation oracle over all samples, with a working set of rows that is asked first."""
 
-    # First at rows at hand, which say most; then at the corners of the smallest box that holds all
-    # features, beyond which no scale can be negative; then at all samples, one pass for several
-    # solutions.
+    # Scales that are not negative at a corner of the smallest box around all features are negative
+    # nowhere; otherwise one pass over all samples serves several solutions.
 
     def __init__(self, passes: Passes, sums: Sums) -> None:
         super().__init__(passes.of.psi(passes.first.features))
@@ -232,20 +231,20 @@ class NegativeScales(NegativeRows):
     def find(
         self, a: Array, known: Mapping[Row, Array], everywhere: bool = True
     ) -> dict[Row, Array]:
-        """Return rows at hand where scales are negative; if there are none, such rows anywhere."""
-        at_hand = _found(self._kept, a)
-        rows = _chosen(at_hand, known)
+        """Return rows of the working set where scales are negative, or else any such rows."""
+        near = _found(self._kept, a)
+        rows = _chosen(near, known)
         if rows or not everywhere:
             return rows
-        self.clipped = at_hand.negative if self._passes.exact else 0
+        self.clipped = near.negative if self._passes.exact else 0
         if self._passes.exact or not self._possible(a):
             return {}
         (found,) = self._look([a])
         self.clipped = found.negative
         return self._remembered(_chosen(found, known))
 
-    def broken(self, solutions: Sequence[Array]) -> list[bool]:
-        """Say which coefficients have negative scales anywhere, after all rows at hand held."""
+    def violated(self, solutions: Sequence[Array]) -> list[bool]:
+        """Say which coefficients have negative scales outside of the working set."""
         answers = [False] * len(solutions)
         places = [i for i, a in enumerate(solutions) if self._possible(a)]
         if self._passes.exact or not places:
@@ -276,7 +275,7 @@ class NegativeScales(NegativeRows):
         )
 
     def _remembered(self, rows: dict[Row, Array]) -> dict[Row, Array]:
-        """Keep rows at hand, and return them."""
+        """Add rows to the working set, and return them."""
         if rows:
             self._kept = np.vstack([self._kept, *rows.values()])
             self._listed.update(key[1] for key in rows)
@@ -300,7 +299,7 @@ def _found(psi: Array, a: Array) -> Found:
 
 
 def _chosen(found: Found, known: Mapping[Row, Array], at_once: int = AT_ONCE) -> dict[Row, Array]:
-    """Return the rows that are broken by more than rounding, not too many of each term."""
+    """Return the rows that are violated by more than rounding, not too many of each term."""
     limit = INSIDE_TOL * float(max(np.abs(found.least).max(), np.abs(found.greatest).max()))
     rows: dict[Row, Array] = {}
     for t in range(len(found.least)):

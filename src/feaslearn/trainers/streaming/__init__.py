@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from feaslearn.trainers.streaming.streaming import Streaming, told_of_drift
+from feaslearn.trainers.streaming.streaming import Streaming
 from feaslearn.trainers.streaming.streams import AffineStream, DriftTest, MomentStream, Stream
 
-__all__ = ["AffineStream", "DriftTest", "MomentStream", "Stream", "Streaming", "told_of_drift"]
+__all__ = ["AffineStream", "DriftTest", "MomentStream", "Stream", "Streaming"]

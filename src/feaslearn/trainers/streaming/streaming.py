@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
@@ -133,107 +133,88 @@ class Streaming(Trainer):
         hypothesis = _moments_of(objective)
         if hypothesis is not None:
             drift = None if self.drift is None else DriftTest(float(self.drift), seen=count)
-            blank = Stream(0, 0, MomentStream.begun(hypothesis, block), drift)
-            return self._by_moments(objective, blank, block, began)
+            state = MomentStream.begun(hypothesis, block)
+            return self._by_moments(objective, Stream(0, 0, state, drift), state, block, began)
         trained = self._first().train(objective, random)
         whole = replace(objective, samples=Samples.of(block))
-        state = AffineStream.begun(whole, trained.theta, float(self.forgetting))
+        steps = AffineStream.begun(whole, trained.theta, float(self.forgetting))
         trained.result.trainer = repr(self)
-        return trained._replace(stream=Stream(count, 1, state, None))
+        return trained._replace(stream=Stream(count, 1, steps, None))
 
     def follow(self, objective: Objective, theta: Array, stream: Stream, block: Block) -> Trained:
         """Go on with more samples, whose weights count as they are.
 
         A stream of moments tests their losses for drift before it learns from them.
         """
-        began = time.monotonic()
-        if not isinstance(stream.state, MomentStream):
-            return self._by_steps(objective, theta, replace(stream, drift=None), block, began)
-        before = drift = stream.drift
-        if drift is not None:
-            losses = objective.loss.samples(objective.hypothesis, theta, block)
-            least = ROUNDING * float(np.nanmean(block.decisions**2))
-            drift = drift.after(losses, least)
-        trained = self._by_moments(objective, replace(stream, drift=drift), block, began)
-        if drift is not None and before is not None and drift.alarms != before.alarms:
-            trained.result.warnings.append(told_of_drift(drift))
-            logger.warning(told_of_drift(drift))
+        began, state = time.monotonic(), stream.state
+        if isinstance(state, AffineStream):
+            state, theta = state.after(objective, theta, block, float(self.forgetting))
+            stream = replace(stream.after(block, state), drift=None)
+            loss = state.loss / state.weight
+            return Trained(theta, self._result(stream, loss, stream.n_chunks, began), stream)
+        if stream.drift is None:
+            return self._by_moments(objective, stream, state, block, began)
+        losses = objective.loss.samples(objective.hypothesis, theta, block)
+        drift = stream.drift.after(losses, ROUNDING * float(np.nanmean(block.decisions**2)))
+        trained = self._by_moments(objective, replace(stream, drift=drift), state, block, began)
+        if drift.alarms != stream.drift.alarms:
+            trained.result.warnings.append(drift.warning)
+            logger.warning(drift.warning)
         return trained
 
     def _by_moments(
-        self, objective: Objective, stream: Stream, block: Block, began: float
+        self,
+        objective: Objective,
+        stream: Stream,
+        state: MomentStream,
+        block: Block,
+        began: float,
     ) -> Trained:
-        hypothesis, state = _moments_of(objective), stream.state
-        if hypothesis is None or not isinstance(state, MomentStream):
-            raise AssertionError("moments of a hypothesis that has none")
+        hypothesis = cast(Minkowski, _moments_of(objective))
         state, tied = state.after(hypothesis, block, float(self.forgetting))
         solution = state.solve(hypothesis, float(self.ridge))
         state = state.pruned(solution.scales, int(self.retained), float(self.forgetting))
         stream = stream.after(block, state, tied)
-        result = TrainingResult(
-            status="converged" if stream.n_tied else "optimal",
-            trainer=repr(self),
-            objective=solution.loss,
-            returned_loss=solution.loss,
-            n_iter=solution.answer.rounds,
-            seconds=time.monotonic() - began,
-            lower_bound=None if stream.n_tied or self.ridge else solution.loss,
-            details={
-                **_account(stream),
-                "rows retained": float(len(state.rows)),
-                "KKT residual": solution.answer.residual,
-                "ridge": float(self.ridge),
-            },
-            ties_met=stream.n_tied,
-        )
-        if stream.n_tied:
+        result = self._result(stream, solution.loss, solution.answer.rounds, began)
+        result.details |= {
+            "rows retained": float(len(state.rows)),
+            "KKT residual": solution.answer.residual,
+            "ridge": float(self.ridge),
+        }
+        result.ties_met = stream.n_tied
+        if not stream.n_tied:
+            result.status = "optimal"
+            result.lower_bound = None if self.ridge else solution.loss
+        else:
             result.warnings.append(
                 f"{stream.n_tied} samples tie and have many minimisers: each counts with its "
                 "minimiser of lowest index, and the optimum is not proved"
             )
         return Trained(solution.theta, result, stream)
 
-    def _by_steps(
-        self, objective: Objective, theta: Array, stream: Stream, block: Block, began: float
-    ) -> Trained:
-        if not isinstance(stream.state, AffineStream):
-            raise TypeError("steps of a stream of moments")
-        state, theta = stream.state.after(objective, theta, block, float(self.forgetting))
-        stream = stream.after(block, state)
-        loss = state.loss / state.weight
-        result = TrainingResult(
+    def _result(self, stream: Stream, loss: float, n_iter: int, began: float) -> TrainingResult:
+        details = {
+            "samples seen": float(stream.n_samples),
+            "chunks": float(stream.n_chunks),
+            "weight of all samples": stream.state.weight,
+        }
+        if stream.drift is not None:
+            details["drift alarms"] = float(len(stream.drift.alarms))
+        return TrainingResult(
             status="converged",
             trainer=repr(self),
             objective=loss,
             returned_loss=loss,
-            n_iter=stream.n_chunks,
+            n_iter=n_iter,
             seconds=time.monotonic() - began,
-            details=_account(stream),
+            details=details,
         )
-        return Trained(theta, result, stream)
 
     def _first(self) -> Trainer:
         return Annealing() if self.first is None else self.first
-
-
-def told_of_drift(drift: DriftTest) -> str:
-    """Say when drift was found last."""
-    return f"new samples no longer fit: drift was found after {drift.alarms[-1]} samples"
 
 
 def _moments_of(objective: Objective) -> Minkowski | None:
     """Return the Minkowski sum whose moments are enough, if there is one."""
     found = objective.hypothesis.as_minkowski(objective.n_decisions)
     return None if found is not None and found.as_grown() is not None else found
-
-
-def _account(stream: Stream) -> dict[str, float]:
-    """Return what a result says about the stream behind it."""
-    said = {
-        "samples seen": float(stream.n_samples),
-        "chunks": float(stream.n_chunks),
-        "weight of all samples": stream.state.weight,
-    }
-    if stream.drift is not None:
-        said["drift alarms"] = float(len(stream.drift.alarms))
-    return said

@@ -15,7 +15,7 @@ from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.losses import Objective
 from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments
 from feaslearn.trainers.minkowski_fit.moments import Moments, Units
-from feaslearn.trainers.minkowski_fit.penalized import Answer, Penalized, Strengths
+from feaslearn.trainers.minkowski_fit.penalized import Answer, Penalized, Penalties
 from feaslearn.trainers.minkowski_fit.scale_cone import NegativeRows, ScaleCone
 from feaslearn.trainers.standardize import Standardization
 
@@ -71,6 +71,11 @@ class DriftTest:
     evidence: float = 0.0
     seen: int = 0
     alarms: tuple[int, ...] = ()
+
+    @property
+    def warning(self) -> str:
+        """When drift was found last, in words."""
+        return f"new samples no longer fit: drift was found after {self.alarms[-1]} samples"
 
     def after(self, losses: Array, least: float = 0.0) -> Self:
         """Return the test after some more losses; those below ``least`` count as equal.
@@ -194,9 +199,9 @@ class MomentStream:
         rows, M = self.rows, of.basis.size
         if self.knots is None:
             rows = rows @ before.change(after)[:M, :M].T
-        lookout = None if of.basis.nonnegative or not of.shape[0] else NegativeRows(rows)
-        problem = Penalized.over(ScaleCone(of.shape, lookout), sums, of.basis, of.split)
-        answer = problem.solve(sums.reduced(), Strengths(ridge, 0.0))
+        held = None if of.basis.nonnegative or not of.shape[0] else NegativeRows(rows)
+        problem = Penalized.over(ScaleCone(of.shape, held), sums, of.basis, of.split)
+        answer = problem.solve(sums.reduced(), Penalties(ridge, 0.0))
         loss = max(0.0, sums.value(answer.a, answer.b)) / self.weight
         return Solution(of.theta(answer.a, answer.b), loss, answer, rows @ answer.a.T)
 
