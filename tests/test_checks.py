@@ -128,7 +128,7 @@ BROKEN: list[tuple[PrimitiveSet, str]] = [
     (broken(vertices=one_more), "vertices are those of the set"),
     (broken(Box, 2, code=lambda self: single(SIMPLEX, 2)), "code agrees with the conic form"),
     (broken(L2Ball, turn=lambda self, q, d: np.zeros(3)), "turn is the derivative of argmin"),
-    (broken(check=refuse), "check accepts the set: it raised SetError: no"),
+    (broken(check=refuse), "check accepts the set: raised SetError: no"),
     (Rounds(2), "parameters survive a clone"),
     (broken(Box, 2, absorbs_offset=True), "absorbs_offset is right"),
 ]
