@@ -29,7 +29,7 @@ from feaslearn.trainers.facets.rows import (
     known_ends,
     standard_rows,
 )
-from feaslearn.trainers.facets.search import prune, rare, search, turn, unite, upgrade
+from feaslearn.trainers.facets.search import other_sides, prune, rare, search
 from feaslearn.trainers.facets.state import GAIN, State
 
 #: Evidence in nats that two columns act alike, beyond the number of pairs that are asked.
@@ -156,7 +156,7 @@ def _complete(state: State) -> None:
         search(state)
         state.use_coordinates(None)
     vain = search(state)
-    if any([unite(state), upgrade(state), turn(state)]):
+    if other_sides(state):
         vain = search(state)
     if merged is not None:
         state.use_coordinates(merged)
