@@ -20,7 +20,7 @@ from feaslearn import (
     Ternary,
     trainers,
 )
-from feaslearn.checks import check_loss, check_trainer
+from feaslearn.checks import check_gradient, check_loss, check_trainer
 from feaslearn.datasets import make_switch
 from feaslearn.exceptions import CheckError, UnsupportedError
 from feaslearn.losses import Loss, ResidualLoss
@@ -174,3 +174,28 @@ def test_broken_trainers_are_told(kind, told: str) -> None:
 def test_a_trainer_that_refuses_is_told_with_its_reason() -> None:
     with pytest.raises(CheckError, match="is not convex in its parameters"):
         check_trainer(trainers.Convex())
+
+
+class WrongGradient(Predictability):
+    """Forgets the factor two in the offset."""
+
+    def value_and_gradient(self, hypothesis, theta, block):
+        value, gradient = super().value_and_gradient(hypothesis, theta, block)
+        n, k = block.decisions.shape[1], block.features.shape[1]
+        hypothesis.layout(n, k).unpack(gradient)["b"][...] /= 2.0
+        return value, gradient
+
+
+def test_a_wrong_gradient_is_told_by_its_parameter() -> None:
+    with pytest.raises(CheckError, match=r"the gradient in b\[\d, \d\] is .*, but differences say"):
+        check_gradient(WrongGradient(), Affine(Box(2)))
+
+
+def test_a_hypothesis_that_nothing_fits() -> None:
+    with pytest.raises(CheckError, match="accepts no number of decisions"):
+        check_gradient(Predictability(), Scaled(Simplex(40)))
+
+
+def test_nothing_to_compare_is_no_success() -> None:
+    with pytest.raises(CheckError, match="no entry could be compared"):
+        check_gradient(Predictability(), Affine(Simplex(2)), n_cases=0)

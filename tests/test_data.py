@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import datetime as dt
 import pickle
 from typing import Any
 
@@ -54,12 +53,9 @@ class TestGoodArrays:
             SIGNALS,
             SIGNALS.tolist(),
             SIGNALS.astype(np.float32),
-            SIGNALS.astype(object),
             np.asfortranarray(SIGNALS),
-            np.repeat(SIGNALS, 2, axis=0)[::2],
-            PANDAS.iloc[:, :4],
-            POLARS[:, :4],
             PANDAS.iloc[:, :4].convert_dtypes(),
+            POLARS[:, :4],
             np.ma.masked_array(SIGNALS),
         ],
     )
@@ -134,29 +130,15 @@ class TestBadArrays:
         ("signals", "words"),
         [
             ([[1, "x"], [2, "3.5"]], "2 values are not numbers: row 0, column 1 is the text 'x'"),
-            (np.array([["1", "2"]]), "row 0, column 0 is the text '1'; row 0, column 1"),
-            ([[b"1", 2]], "row 0, column 0 is the text b'1'"),
             (pl.DataFrame({"a": [1.0], "b": ["u"]}), "row 0, column 'b' is the text 'u'"),
-            (pd.DataFrame({"a": [1.0], "b": ["u"]}), "row 0, column 'b' is the text 'u'"),
             (pd.DataFrame({"a": pd.Categorical(["u"])}), "row 0, column 'a' is the text 'u'"),
-            ([[1, {}]], "row 0, column 1 is a dict"),
-            ([[1, 1j]], "Complex data not supported"),
-            ([[1, dt.date(2024, 1, 1)]], "row 0, column 1 is a date"),
             (np.array([["2024-01-01"]], dtype="M8[ns]"), "holds dates"),
             (np.zeros(2, dtype=[("a", float)]), "1 dimension(s)"),
-            (np.zeros((2, 2), dtype="V8"), "holds values of type"),
-            ([[10**400, 1]], "row 0, column 0 is a int"),
             ([[1, 2], [3]], "rows do not all have the same length"),
             (SIGNALS[0], "Reshape your data"),
-            (SIGNALS[None], "3 dimension(s), expected 2"),
-            (None, "got None"),
-            (3.0, "got a float"),
-            ("abc", "got a str"),
             ({"a": [1.0]}, "got a dict"),
             (scipy.sparse.csr_array(SIGNALS), "sparse"),
             (np.empty((6, 0)), "no columns"),
-            (np.empty((0, 4)), "no rows"),
-            ([], "no rows"),
             (pd.DataFrame(), "no rows"),
             (np.ma.masked_array(SIGNALS, mask=SIGNALS > 2.8), "row 5, column 3 is NaN"),
         ],
@@ -172,8 +154,6 @@ class TestBadArrays:
             ((["a", "b"], ["x", "y"]), "2 names for 4 signals"),
             ((["a", "a", "b", "c"], ["x", "y"]), "2 of the signals are called 'a'"),
             ((["a", "b", "c", "d"], ["x", 3]), "those of the decisions must be a list of strings"),
-            (("abcd", ["x", "y"]), "those of the signals must be a list of strings"),
-            ((["a", "b", "c", "d"],), "expected those of the signals and those of the decisions"),
         ],
     )
     def test_names_that_do_not_fit(self, names: Any, words: str) -> None:
@@ -265,14 +245,9 @@ class TestIndexing:
         [
             (0, [0]),
             (-1, [5]),
-            (np.int32(2), [2]),
-            (slice(1, 4), [1, 2, 3]),
             (slice(None, None, -2), [5, 3, 1]),
             ([4, 0, 4], [4, 0, 4]),
-            (range(2), [0, 1]),
             (np.array([-1, 1]), [5, 1]),
-            (SIGNALS[:, 0] > 1.6, [4, 5]),
-            ((SIGNALS[:, 0] > 1.6).tolist(), [4, 5]),
             (pd.Series(SIGNALS[:, 0] > 1.6), [4, 5]),
         ],
     )
@@ -289,20 +264,12 @@ class TestIndexing:
     @pytest.mark.parametrize(
         ("index", "words"),
         [
-            (6, "index 6 is out of bounds"),
-            (-7, "index -7 is out of bounds"),
             ([1, 9], "index 9 is out of bounds"),
-            ([], "the selection is empty"),
             (np.zeros(6, dtype=bool), "the selection is empty"),
             ([True, False], "a mask of all 6, not [True, False]"),
-            ((0, 1), "an index chooses samples"),
             ((slice(None), 0), "an index chooses samples"),
             (True, "an index chooses samples"),
-            (1.0, "an index chooses samples"),
             ([0.5], "an index chooses samples"),
-            ("price_1", "an index chooses samples"),
-            (None, "an index chooses samples"),
-            (np.zeros((6, 1), dtype=int), "an index chooses samples"),
         ],
     )
     def test_what_is_no_choice_of_samples_is_refused(self, index: Any, words: str) -> None:

@@ -5,15 +5,12 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 import scipy.sparse
-from sklearn.preprocessing import StandardScaler
 
 import feaslearn as fl
 from feaslearn.exceptions import (
     DataError,
-    EmptySetError,
     SetError,
     UnboundedSetError,
     UnsupportedError,
@@ -36,83 +33,12 @@ def changed(table: np.ndarray, *changes: tuple[int, int, float]) -> np.ndarray:
     return copy
 
 
-def test_everything_wrong_is_said_at_once() -> None:
-    estimator = fl.RegionRegressor(
-        "affine",
-        cost=["price"],
-        features="nonsense",
-        loss="l2",
-        trainer="fast",
-        sense="best",
-        known="balance",
-        random_state="seed",
-        n_jobs=0,
-        verbose="yes",
-    )
-    signals = pd.DataFrame(changed(X, (3, 2, np.nan)), columns=list("pricestu"[:8]))
-    with pytest.raises(DataError) as caught:
-        estimator.fit(
-            signals, changed(Y, (7, 1, np.inf))[:-1], costs=Y[:, :2], sample_weight=-np.ones(40)
-        )
-    text = str(caught.value)
-    for part in (
-        "hypothesis='affine'",
-        "column 'price' is not among the signals",
-        "features: 'nonsense'",
-        "loss='l2'",
-        "trainer='fast'",
-        "sense='best'",
-        "known='balance' is not a Known",
-        "random_state='seed'",
-        "n_jobs=0",
-        "verbose='yes'",
-        "X: 1 value is NaN or infinite: row 3, column 'i' is NaN",
-        "y: 1 value is infinite: row 7, column 1 is inf",
-        "X has 40 rows and y has 39",
-        "costs have shape (40, 2), expected (40, 3)",
-        "sample_weight is -1.0 in row 0",
-    ):
-        assert part in text, part
-    assert text.count("\n  - ") == 16  # and the cost has one entry for three decisions
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"hypothesis": fl.Affine}, "is not a hypothesis such as"),
-        ({"loss": fl.Predictability}, "loss=.*is neither a Loss nor one of"),
-        ({"trainer": fl.trainers.GradientDescent}, "trainer=.*neither 'auto' nor"),
-        (
-            {"trainer": fl.trainers.GradientDescent(max_iter=-1)},
-            "max_iter=-1 is not an integer >= 0",
-        ),
-        ({"sense": "MIN"}, "sense='MIN' is neither 'min' nor 'max'"),
-        ({"random_state": -1}, "random_state=-1 is not a seed"),
-        ({"n_jobs": 1.5}, "n_jobs=1.5 is neither"),
-        ({"features": StandardScaler}, "features: .* is not 'non-cost', 'all' or an instance"),
-        ({"cost": [0, 1]}, "the number of entries is 2, that of decisions 3"),
-        ({"cost": ["a", "b", "c"]}, "column 'a' is not among the signals"),
-        ({"cost": fl.FunctionCost(lambda s: s[:, :3] * np.nan, [0])}, "a cost must be finite"),
-    ],
-)
-def test_a_wrong_parameter_is_a_data_error(options: dict[str, object], message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        model(**options).fit(X, Y)
-
-
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
         ({"hypothesis": fl.Scaled(fl.Simplex(4))}, UnsupportedError, "as many entries as decisio"),
-        ({"hypothesis": fl.Affine("simplex")}, UnsupportedError, "needs a primitive set such as"),
-        ({"loss": fl.Predictability("l3")}, UnsupportedError, "norm='l3' is not known"),
         ({"trainer": fl.trainers.Convex()}, UnsupportedError, "Convex cannot train this"),
         ({"hypothesis": fl.Affine(fl.Simplex(0))}, SetError, "p=0 is not an integer"),
-        (
-            {"hypothesis": fl.Affine(fl.Polytope([[1.0], [-1.0]], [1.0, 1.0]))},
-            EmptySetError,
-            "Polytope",
-        ),
         ({"hypothesis": fl.Affine(fl.Polytope([[1.0]], [0.0]))}, UnboundedSetError, "Polytope"),
     ],
 )
@@ -130,13 +56,10 @@ def test_one_wrong_set_or_combination_keeps_its_class(
 @pytest.mark.parametrize(
     ("signals", "decisions", "message"),
     [
-        (changed(X, (5, 1, np.inf), (2, 0, np.nan)), Y, "row 2, column 0 is NaN; row 5, column 1"),
-        (X, changed(Y, (4, 2, -np.inf)), "row 4, column 2 is -inf"),
         (X, Y * np.nan, "every value is NaN"),
         (X, changed(Y, *((i, 1, np.nan) for i in range(40))), "column 1 has no observed value"),
         (X, None, "requires y to be passed, but the target y is None"),
         (None, Y, "X: expected an array"),
-        (X, Y[:-3], "X has 40 rows and y has 37"),
         (X, scipy.sparse.csr_array(Y), "sparse matrix is not supported"),
     ],
 )
@@ -148,10 +71,7 @@ def test_bad_data_is_a_data_error(signals: object, decisions: object, message: s
 @pytest.mark.parametrize(
     ("weights", "message"),
     [
-        (-np.ones(40), "sample_weight is -1.0 in row 0; weights are not negative"),
-        (np.zeros(40), "every weight is zero"),
-        (np.ones(39), r"shape \(39,\), expected \(40,\)"),
-        (np.full(40, np.nan), "sample_weight: 40 values are NaN or infinite"),
+        (-np.ones(40), "sample_weight is -1.0 in row 0"),
         (["heavy"] * 40, "sample_weight: 40 values are not numbers"),
     ],
 )
@@ -169,47 +89,21 @@ def test_a_decision_observed_only_where_nothing_weighs() -> None:
         model().fit(X, decisions, sample_weight=np.arange(40) < 20)
 
 
-@pytest.mark.parametrize(
-    ("costs", "message"),
-    [
-        (Y[:, :2], r"costs have shape \(40, 2\), expected \(40, 3\)"),
-        (changed(Y, (1, 1, np.nan)), "costs: 1 value is NaN or infinite: row 1, column 1"),
-    ],
-)
-def test_bad_costs_are_a_data_error(costs: object, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        model().fit(X, Y, costs=costs)
-    fitted = model().fit(X, Y)
-    for use in (fitted.predict, lambda X, costs: fitted.score(X, Y, costs=costs)):
-        with pytest.raises(DataError, match=message):
-            use(X, costs=costs)
-
-
 def test_bad_input_of_a_fitted_model() -> None:
     fitted = model().fit(X, Y)
-    with pytest.raises(DataError, match="X has 7 features, but RegionRegressor is expecting 8"):
-        fitted.predict(X[:, :7])
-    with pytest.raises(DataError, match="row 1, column 1 is inf"):
-        fitted.predict(changed(X, (1, 1, np.inf)))
     with pytest.raises(DataError, match="no rows"):
         fitted.predict(X[:0])
     with pytest.raises(DataError, match=r"y has shape \(40, 2\), expected \(40, 3\)"):
         fitted.score(X, Y[:, :2])
-    with pytest.raises(DataError, match=r"y has shape \(39, 3\), expected \(40, 3\)"):
-        fitted.sample_losses(fl.Predictability(), X, Y[1:])
+    with pytest.raises(DataError, match=r"costs have shape \(40, 2\), expected \(40, 3\)"):
+        fitted.score(X, Y, costs=Y[:, :2])
     with pytest.raises(DataError, match="X has 3 features"):
         fitted.region([1.0, 2.0, 3.0])
 
 
 # Borderline data: what is right is known.
 
-SETS = [
-    fl.Affine(fl.Simplex(3)),
-    fl.Affine(fl.Box(2)),
-    fl.Affine(fl.L2Ball(2)),
-    fl.Scaled(fl.Simplex(3)),
-    fl.Scaled(fl.L1Ball(3)),
-]
+SETS = [fl.Affine(fl.Simplex(3)), fl.Affine(fl.L2Ball(2)), fl.Scaled(fl.L1Ball(3))]
 EACH_SET = pytest.mark.parametrize("hypothesis", SETS, ids=repr)
 
 

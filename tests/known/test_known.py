@@ -14,6 +14,7 @@ from hypothesis.extra.numpy import arrays
 import feaslearn as fl
 from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
 from feaslearn.known import KnownLimits, ResolvedKnown, resolve_known
+from feaslearn.known.known_limits import pseudo_inverse
 
 SIGNALS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 NAMES = ["demand", "wind_a", "wind_b"]
@@ -40,12 +41,10 @@ def refused(known: Any, n: int = 2) -> str:
     ("side", "expected"),
     [
         (3.5, [[3.5, 3.5], [3.5, 3.5]]),
-        (3, [[3.0, 3.0], [3.0, 3.0]]),
         ([3.5, 4], [[3.5, 4.0], [3.5, 4.0]]),
         ([1, 2], [[2.0, 3.0], [5.0, 6.0]]),
         (np.array([1, 2]), [[2.0, 3.0], [5.0, 6.0]]),
         (np.array([1, 2.5]), [[1.0, 2.5], [1.0, 2.5]]),
-        ([None, 2], [[np.inf, 3.0], [np.inf, 6.0]]),
         (["wind_b", "wind_a"], [[3.0, 2.0], [6.0, 5.0]]),
         ("wind_*", [[2.0, 3.0], [5.0, 6.0]]),
         ([None, "wind_a"], [[np.inf, 2.0], [np.inf, 5.0]]),
@@ -74,20 +73,14 @@ def test_right_hand_sides(side: Any, expected: list[list[float]]) -> None:
         (fl.Known(bounds=(0.0, [7, 1])), "column 7 is not among the signals; there are 3"),
         (fl.Known(bounds=([0, 0], None)), "constants are written with a point"),
         (fl.Known(bounds=(0.0, [np.inf, 2])), "upper bounds: integers stand beside inf alone"),
-        (fl.Known(bounds=([2, -np.inf], None)), "write 4.0 for a constant, and None for a bound"),
         (fl.Known(bounds=(None, [3.5, "wind_*"])), "upper bounds: a pattern of several columns"),
-        (fl.Known(bounds=([None, "wind_*"], None)), "lower bounds: a pattern of several columns"),
         (fl.Known(bounds=(np.nan, None)), "lower bounds: entry 0 is nan"),
-        (fl.Known(bounds=(np.inf, None)), "lower bounds: entry 0 is inf"),
         (fl.Known(bounds=(0.0, np.ones((2, 2)))), "what differs between samples is a signal"),
         (fl.Known(bounds=(True, None)), "neither the position nor the name"),
         (fl.Known(G=[[1.0, 2.0]]), "G is given and g is not"),
-        (fl.Known(g=1.0), "g is given and G is not"),
         (fl.Known(G=[[1.0]], g=1.0), "G has shape (1, 1), expected (rows, 2)"),
-        (fl.Known(G=[["a", "b"]], g=1.0), "G is not an array of numbers"),
         (fl.Known(G=[[1.0, np.nan]], g=1.0), "G holds nan in row 0, column 1"),
         (fl.Known(G=[[1.0, 1.0], [0.0, 0.0]], g=1.0), "only zeros in row 1"),
-        (fl.Known(G=[[1.0, 1.0]], g=[None]), "g: entry 0 is nan"),
         (fl.Known(balance=(np.ones(3), 1.0)), "balance: E has shape (3,), expected (rows, 2)"),
         (fl.Known(balance=(np.ones(2), fl.AffineCost([0.0], [[1.0]]))), "known: balance: C of"),
         (fl.Known(bounds=(0.0, 1.0), contradictions="ignore"), "contradictions='ignore'"),  # type: ignore[arg-type]
@@ -183,3 +176,18 @@ def test_constraints_that_contradict_each_other_are_named_at_fit_and_at_predict(
     fitted = model(bounds=(0.0, 2.0)).fit(frame, decisions)
     with pytest.warns(FeaslearnWarning, match=r"contradict each other at row 3: .* up to 5"):
         fitted.predict(impossible)
+
+
+def test_small_decisions_that_break_what_is_known_are_seen() -> None:
+    sides = (np.zeros((1, 0)), np.zeros((1, 2)), np.full((1, 2), 1e-7), np.zeros((1, 0)))
+    limits = KnownLimits(np.zeros((0, 2)), np.zeros((0, 2)), *sides)
+    assert limits.violated(np.array([[1.001e-7, 0.0]]), 1e-6)[0]
+    assert not limits.violated(np.array([[1e-7, -1e-22]]), 1e-6)[0]
+
+
+def test_equalities_that_say_the_same_count_once() -> None:
+    """The second singular value is rounding, which must not be inverted."""
+    for size in (0.3, 0.1, 1e-3, 7.0):
+        E = np.outer([1.0, size, 1.0 / size], [0.1, 0.7, 1.3])
+        across = np.outer(E[0], E[0]) / (E[0] @ E[0])
+        np.testing.assert_allclose(pseudo_inverse(E) @ E, across, atol=1e-12)

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
-from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.exceptions import CheckError, UnsupportedError
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis
@@ -17,15 +14,6 @@ N_ROWS, N_FEATURES, N_PARAMETERS = 3, 3, 8
 STEPS = (1e-6, 1e-5, 1e-4)
 #: One-sided slopes that differ by more than this (relatively) are those of a kink or a jump.
 KINK = 1e-2
-
-
-class _Difference(NamedTuple):
-    """The error of one entry of the gradient, relative to the largest slope around."""
-
-    error: float
-    parameter: str
-    slope: float
-    difference: float
 
 
 def check_gradient(
@@ -82,20 +70,17 @@ def check_gradient(
     """
     rng = np.random.default_rng(random_state)
     n = _fitting_n(hypothesis)
-    found: list[_Difference] = []
+    found: list[tuple[float, str]] = []
     for case in range(n_cases):
         block = _random_block(rng, n, hidden=case % 2 == 1)
         found += _differences(loss, hypothesis, block, rng)
     name = f"{loss!r} of {hypothesis!r}"
     if not found:
         raise CheckError(f"{name}: no entry could be compared; every case ties")
-    worst = max(found)
-    if not worst.error <= tolerance:
-        raise CheckError(
-            f"{name}: the gradient in {worst.parameter} is {worst.slope:.6g}, but differences say "
-            f"{worst.difference:.6g} (relative error {worst.error:.1e}, allowed {tolerance:.1e})"
-        )
-    return worst.error
+    error, told = max(found)
+    if not error <= tolerance:
+        raise CheckError(f"{name}: {told} (relative error {error:.1e}, allowed {tolerance:.1e})")
+    return error
 
 
 def _fitting_n(hypothesis: MapHypothesis) -> int:
@@ -121,7 +106,8 @@ def _random_block(rng: np.random.Generator, n: int, hidden: bool) -> Block:
 
 def _differences(
     loss: Loss, hypothesis: MapHypothesis, block: Block, rng: np.random.Generator
-) -> list[_Difference]:
+) -> list[tuple[float, str]]:
+    """Return errors of some entries of the gradient, relative to the largest slope, in words."""
     layout = hypothesis.layout(block.costs.shape[1], N_FEATURES)
     theta = rng.normal(size=layout.size)
     for name, part in layout.unpack(theta).items():
@@ -134,30 +120,20 @@ def _differences(
     ]
     found = []
     for j in rng.permutation(layout.size)[:N_PARAMETERS]:
-        slopes = [_central(loss, hypothesis, theta, block, value, int(j), step) for step in STEPS]
-        smooth = [slope for slope in slopes if slope is not None]
-        if len(smooth) == len(slopes):
-            best = min(smooth, key=lambda slope: abs(slope - gradient[j]))
+        slopes = []
+        for step in STEPS:
+            move = step * np.eye(layout.size)[j]
+            after, before = (
+                loss.value_and_gradient(hypothesis, theta + sign * move, block)[0]
+                for sign in (1.0, -1.0)
+            )
+            right, left = (after - value) / step, (value - before) / step
+            if abs(right - left) > KINK * max(1.0, abs(right), abs(left)):
+                break
+            slopes.append((right + left) / 2.0)
+        if len(slopes) == len(STEPS):
+            best = min(slopes, key=lambda slope: abs(slope - gradient[j]))
             error = float(abs(best - gradient[j]) / max(largest, abs(best)))
-            found.append(_Difference(error, labels[j], float(gradient[j]), best))
+            told = f"the gradient in {labels[j]} is {gradient[j]:.6g}, but differences say"
+            found.append((error, f"{told} {best:.6g}"))
     return found
-
-
-def _central(
-    loss: Loss,
-    hypothesis: MapHypothesis,
-    theta: Array,
-    block: Block,
-    value: float,
-    j: int,
-    step: float,
-) -> float | None:
-    """Return the central difference in one parameter, or None at a kink or a jump."""
-    moved = np.zeros_like(theta)
-    moved[j] = step
-    after, _ = loss.value_and_gradient(hypothesis, theta + moved, block)
-    before, _ = loss.value_and_gradient(hypothesis, theta - moved, block)
-    right, left = (after - value) / step, (value - before) / step
-    if abs(right - left) > KINK * max(1.0, abs(right), abs(left)):
-        return None
-    return (right + left) / 2.0

@@ -10,10 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
-from feaslearn.checks.cases import Find, lost_in_a_clone, raise_findings
+from feaslearn.checks.cases import Find, lost_in_a_clone, raise_findings, violating
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.region import RegionForm, Solved, minimize
 from feaslearn.tolerances import ACCEPT_TOL
+
+#: Properties by name, each with what looks for cases that violate it.
+PROPERTIES: dict[str, Find] = {}
 
 
 @dataclass(frozen=True)
@@ -123,14 +126,14 @@ def check_hypothesis(
     raise_findings(hypothesis, PROPERTIES, cases)
 
 
-def parameters(cases: HypothesisCases) -> Iterator[str]:
-    """Yield parameters that do not survive a copy."""
+@violating(PROPERTIES, "parameters survive a clone")
+def _parameters(cases: HypothesisCases) -> Iterator[str]:
     cases.hypothesis.check(cases.n)
     return lost_in_a_clone(cases.hypothesis)
 
 
-def blocks(cases: HypothesisCases) -> Iterator[str]:
-    """Yield blocks of theta that do not survive being unpacked and packed."""
+@violating(PROPERTIES, "theta has the blocks of the layout")
+def _blocks(cases: HypothesisCases) -> Iterator[str]:
     layout = cases.hypothesis.layout(cases.n, cases.k)
     if cases.theta.shape != (layout.size,):
         yield f"theta has shape {cases.theta.shape}, the layout {layout.size} parameters"
@@ -138,8 +141,8 @@ def blocks(cases: HypothesisCases) -> Iterator[str]:
         yield "packed blocks are another theta"
 
 
-def described(cases: HypothesisCases) -> Iterator[str]:
-    """Yield what does not fit together in the rows."""
+@violating(PROPERTIES, "rows fit together")
+def _described(cases: HypothesisCases) -> Iterator[str]:
     form = cases.form
     rows = form.X.shape[0]
     if form.n != cases.n:
@@ -151,8 +154,8 @@ def described(cases: HypothesisCases) -> Iterator[str]:
         yield f"{rows} rows have cones for {cones} and {len(form.labels)} labels"
 
 
-def least_cost(cases: HypothesisCases) -> Iterator[str]:
-    """Yield samples whose decision is not of least cost over the rows, or flagged otherwise."""
+@violating(PROPERTIES, "decisions are of least cost")
+def _least_cost(cases: HypothesisCases) -> Iterator[str]:
     for ties in ("first", "center"):
         found = cases.hypothesis.solve(cases.theta, cases.features, cases.costs, ties)
         for i in np.flatnonzero(found.empty != cases.expected.empty):
@@ -163,8 +166,8 @@ def least_cost(cases: HypothesisCases) -> Iterator[str]:
             yield f"at cost {cost}, ties={ties!r}: {decision} costs {gaps[i]:+.3g} more"
 
 
-def in_the_region(cases: HypothesisCases) -> Iterator[str]:
-    """Yield decisions that lie outside of the region at their features."""
+@violating(PROPERTIES, "decisions lie in the region")
+def _in_the_region(cases: HypothesisCases) -> Iterator[str]:
     for ties in ("first", "center"):
         found = cases.hypothesis.solve(cases.theta, cases.features, cases.costs, ties)
         for i in np.flatnonzero(~cases.expected.empty):
@@ -174,8 +177,8 @@ def in_the_region(cases: HypothesisCases) -> Iterator[str]:
                 yield f"{found.decisions[i]}, ties={ties!r}, lies {away:.3g} outside"
 
 
-def told_ties(cases: HypothesisCases) -> Iterator[str]:
-    """Yield ties that are not noticed: two decisions of least cost far apart."""
+@violating(PROPERTIES, "ties are noticed")
+def _told_ties(cases: HypothesisCases) -> Iterator[str]:
     tied = cases.hypothesis.tied(cases.theta, cases.features, cases.costs)
     for i in np.flatnonzero(~tied & ~cases.expected.empty):
         image = cases.hypothesis.image(cases.theta, cases.features[i], cases.n)
@@ -183,14 +186,3 @@ def told_ties(cases: HypothesisCases) -> Iterator[str]:
         apart = np.abs(face.center() - cases.expected.decisions[i]).max()
         if apart > cases.size * 10.0 * ACCEPT_TOL:
             yield f"at cost {cases.costs[i]} decisions {apart:.3g} apart cost the same"
-
-
-#: Name of each property, and what looks for cases that violate it.
-PROPERTIES: dict[str, Find] = {
-    "parameters survive a clone": parameters,
-    "theta has the blocks of the layout": blocks,
-    "rows fit together": described,
-    "decisions are of least cost": least_cost,
-    "decisions lie in the region": in_the_region,
-    "ties are noticed": told_ties,
-}

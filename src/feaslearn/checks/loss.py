@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from feaslearn.arrays import Array
-from feaslearn.checks.cases import Find, lost_in_a_clone, raise_findings
+from feaslearn.checks.cases import Find, lost_in_a_clone, raise_findings, violating
 from feaslearn.checks.gradient import check_gradient
 from feaslearn.data import Block
 from feaslearn.exceptions import CheckError
@@ -20,29 +19,27 @@ from feaslearn.tolerances import ACCEPT_TOL
 
 N_DECISIONS, N_FEATURES = 2, 3
 
+#: Properties by name, each with what looks for cases that violate it.
+PROPERTIES: dict[str, Find] = {
+    "parameters survive a clone": lambda cases: lost_in_a_clone(cases.loss)
+}
 
-@dataclass(frozen=True)
-class LossCases:
-    """A loss, hypotheses with random parameters, and samples."""
+
+class LossCases(NamedTuple):
+    """A loss, the images it is tried on, and these and others with parameters and samples."""
 
     loss: Loss
     hypotheses: Sequence[MapHypothesis]
-    rng: np.random.Generator
-    n_cases: int
+    cases: Sequence[tuple[Hypothesis, Array, Block]]
 
-    @cached_property
-    def cases(self) -> list[tuple[Hypothesis, Array, Block]]:
-        """Hypotheses, parameters and samples; the last region is no image of a single set."""
-        hypotheses: list[Hypothesis] = [*self.hypotheses, Minkowski.box(N_DECISIONS)]
-        return [(each, *self._draw(each)) for each in hypotheses]
 
-    def _draw(self, hypothesis: Hypothesis) -> tuple[Array, Block]:
-        layout = hypothesis.layout(N_DECISIONS, N_FEATURES)
-        theta = np.abs(self.rng.normal(size=layout.size))
-        n, rng = self.n_cases, self.rng
-        features = np.column_stack([np.ones(n), rng.uniform(size=(n, N_FEATURES - 1))])
-        costs, decisions = rng.normal(size=(2, n, N_DECISIONS))
-        return theta, Block(features, costs, decisions, rng.uniform(0.5, 2.0, size=n))
+def _draw(
+    hypothesis: Hypothesis, n: int, rng: np.random.Generator
+) -> tuple[Hypothesis, Array, Block]:
+    theta = np.abs(rng.normal(size=hypothesis.layout(N_DECISIONS, N_FEATURES).size))
+    features = np.column_stack([np.ones(n), rng.uniform(size=(n, N_FEATURES - 1))])
+    costs, decisions = rng.normal(size=(2, n, N_DECISIONS))
+    return hypothesis, theta, Block(features, costs, decisions, rng.uniform(0.5, 2.0, size=n))
 
 
 def check_loss(
@@ -100,17 +97,14 @@ def check_loss(
     """
     if hypotheses is None:
         hypotheses = [Affine(Simplex(3)), Affine(Box(2)), Affine(L2Ball(2)), Scaled(Box(2))]
-    cases = LossCases(loss, hypotheses, np.random.default_rng(random_state), n_cases)
-    raise_findings(loss, PROPERTIES, cases)
+    rng = np.random.default_rng(random_state)
+    # The last region is no image of a single set.
+    cases = [_draw(each, n_cases, rng) for each in (*hypotheses, Minkowski.box(N_DECISIONS))]
+    raise_findings(loss, PROPERTIES, LossCases(loss, hypotheses, cases))
 
 
-def parameters(cases: LossCases) -> Iterator[str]:
-    """Yield parameters that do not survive a copy."""
-    return lost_in_a_clone(cases.loss)
-
-
-def numbers(cases: LossCases) -> Iterator[str]:
-    """Yield losses that are negative or not finite, or not one for each sample."""
+@violating(PROPERTIES, "every sample has a loss of at least zero")
+def _numbers(cases: LossCases) -> Iterator[str]:
     for hypothesis, theta, block in cases.cases:
         values = np.asarray(cases.loss.samples(hypothesis, theta, block))
         if values.shape != block.weights.shape:
@@ -119,8 +113,8 @@ def numbers(cases: LossCases) -> Iterator[str]:
             yield f"{hypothesis!r}: a sample has {values[~(values >= 0.0)][:1]}"
 
 
-def zero_at_the_optimum(cases: LossCases) -> Iterator[str]:
-    """Yield losses of decisions that are the very ones of least cost."""
+@violating(PROPERTIES, "the decision of least cost loses nothing")
+def _zero_at_the_optimum(cases: LossCases) -> Iterator[str]:
     for hypothesis, theta, block in cases.cases:
         best = hypothesis.predict(theta, block.features, block.costs)
         values = cases.loss.samples(hypothesis, theta, block._replace(decisions=best))
@@ -128,8 +122,8 @@ def zero_at_the_optimum(cases: LossCases) -> Iterator[str]:
             yield f"{hypothesis!r}: the decision of least cost loses {values.max():.3g}"
 
 
-def weighted_sum(cases: LossCases) -> Iterator[str]:
-    """Yield values that are not the sum of those of the samples."""
+@violating(PROPERTIES, "the value is the weighted sum over samples")
+def _weighted_sum(cases: LossCases) -> Iterator[str]:
     for hypothesis, theta, block in cases.cases:
         maps = hypothesis.as_maps()
         if maps is None:
@@ -147,8 +141,8 @@ def weighted_sum(cases: LossCases) -> Iterator[str]:
             yield f"{hypothesis!r}: the gradients of two halves do not add up to that of both"
 
 
-def blind(cases: LossCases) -> Iterator[str]:
-    """Yield samples whose loss depends on unobserved decisions."""
+@violating(PROPERTIES, "decisions that were not observed do not count")
+def _blind(cases: LossCases) -> Iterator[str]:
     for hypothesis, theta, block in cases.cases:
         unseen = block._replace(decisions=np.full_like(block.decisions, np.nan))
         values = cases.loss.samples(hypothesis, theta, unseen)
@@ -156,21 +150,10 @@ def blind(cases: LossCases) -> Iterator[str]:
             yield f"{hypothesis!r}: a sample without any decision has {np.nanmax(values):.3g}"
 
 
-def gradients(cases: LossCases) -> Iterator[str]:
-    """Yield gradients that differ from differences."""
+@violating(PROPERTIES, "the gradient is that of the value")
+def _gradients(cases: LossCases) -> Iterator[str]:
     for hypothesis in cases.hypotheses:
         try:
             check_gradient(cases.loss, hypothesis, n_cases=4)
         except CheckError as error:
             yield str(error)
-
-
-#: Name of each property, and what looks for cases that violate it.
-PROPERTIES: dict[str, Find] = {
-    "parameters survive a clone": parameters,
-    "every sample has a loss of at least zero": numbers,
-    "the decision of least cost loses nothing": zero_at_the_optimum,
-    "the value is the weighted sum over samples": weighted_sum,
-    "decisions that were not observed do not count": blind,
-    "the gradient is that of the value": gradients,
-}

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from feaslearn.arrays import Array
-from feaslearn.checks.cases import Cases, Find, lost_in_a_clone, raise_findings
-from feaslearn.exceptions import FeaslearnError, TooManyVerticesError
+from feaslearn.checks.cases import Find, lost_in_a_clone, raise_findings, violating
+from feaslearn.exceptions import TooManyVerticesError
 from feaslearn.sets.conic_faces import check_nonempty_and_bounded
 from feaslearn.sets.half_spaces import extreme_points
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.solvers.conic import minimize_linear, nearest_by_solver
-from feaslearn.solvers.conic_form import CONE_KINDS
+from feaslearn.solvers.conic_form import CONE_KINDS, ConicForm
 from feaslearn.solvers.nearest_kernels import can_project, nearest_rows
 from feaslearn.solvers.oracle_kernels import minimize_rows
 from feaslearn.solvers.triangle import side
@@ -22,6 +24,74 @@ from feaslearn.tolerances import ACCEPT_TOL, SAME_TOL, TIE_TOL
 #: How far from a face a point may be that costs no more than the tolerance: curved sets bend
 #: away from it with the square of the distance.
 FACE_TOLERANCE = 1e-3
+
+#: Properties by name, each with what looks for cases that violate it.
+PROPERTIES: dict[str, Find] = {
+    "parameters survive a clone": lambda cases: lost_in_a_clone(cases.primitive)
+}
+
+
+@dataclass(frozen=True)
+class Cases:
+    """A set, its conic form, and the inputs on which its answers are compared with the form's."""
+
+    # The first costs are zero and small integers, so that there are ties; the others are
+    # random. Half of the points are in the set, the other half are anywhere around it.
+
+    primitive: PrimitiveSet
+    form: ConicForm
+    rng: np.random.Generator
+    n_cases: int
+
+    @cached_property
+    def costs(self) -> Array:
+        """Costs (N, p)."""
+        p = self.form.H.shape[1]
+        whole = self.rng.integers(-2, 3, size=(self.n_cases // 2, p)).astype(float)
+        return np.vstack([np.zeros(p), whole, self.random_costs])
+
+    @cached_property
+    def random_costs(self) -> Array:
+        """Those of the costs that hardly ever tie."""
+        p = self.form.H.shape[1]
+        return self.rng.normal(size=(self.n_cases - self.n_cases // 2, p))
+
+    @cached_property
+    def minima(self) -> Array:
+        """The least cost over the conic form, for each of the costs."""
+        return np.array([minimize_linear(self.form, q).value for q in self.costs])
+
+    @cached_property
+    def extremes(self) -> Array:
+        """Points of the conic form that are as far as it goes in random directions."""
+        p = self.form.H.shape[1]
+        directions = np.vstack([np.eye(p), -np.eye(p), self.rng.normal(size=(self.n_cases, p))])
+        return np.array([minimize_linear(self.form, q).point for q in directions])
+
+    @cached_property
+    def size(self) -> float:
+        """How large points of the set are, and at least one."""
+        return max(1.0, float(np.abs(self.extremes).max()))
+
+    @property
+    def discrete(self) -> bool:
+        """Whether the set is a list of points; its conic form is that of their hull."""
+        return bool(self.primitive.discrete)
+
+    @cached_property
+    def inside(self) -> Array:
+        """Random mixtures of the extremes; enumerated points where the set is discrete."""
+        if self.discrete:
+            return np.asarray(self.rng.choice(self.primitive.vertices(), size=self.n_cases))
+        count = len(self.extremes)
+        return np.asarray(self.rng.dirichlet(np.ones(count), size=self.n_cases) @ self.extremes)
+
+    @cached_property
+    def around(self) -> Array:
+        """Random points, most of them outside."""
+        middle = self.extremes.mean(axis=0)
+        width = np.maximum(np.ptp(self.extremes, axis=0), 1.0)
+        return np.asarray(middle + width * self.rng.normal(size=(self.n_cases, len(middle))))
 
 
 def check_primitive_set(
@@ -70,14 +140,13 @@ def check_primitive_set(
       - argmin is optimal: ...
     """
     # An invalid form cannot be compared with.
-    raise_findings(primitive, {"conic_form is a conic form": conic_form_problems}, primitive)
+    raise_findings(primitive, {"conic_form is a conic form": _conic_form_problems}, primitive)
     rng = np.random.default_rng(random_state)
     cases = Cases(primitive, primitive.conic_form(), rng, n_cases)
-    raise_findings(primitive, DESCRIPTION | GEOMETRY, cases)
+    raise_findings(primitive, PROPERTIES, cases)
 
 
-def conic_form_problems(primitive: PrimitiveSet) -> Iterator[str]:
-    """Yield what keeps the conic form from being one."""
+def _conic_form_problems(primitive: PrimitiveSet) -> Iterator[str]:
     form, again = primitive.conic_form(), primitive.conic_form()
     H, h = np.asarray(form.H), np.asarray(form.h)
     if H.dtype != np.float64 or h.dtype != np.float64:
@@ -107,21 +176,14 @@ def conic_form_problems(primitive: PrimitiveSet) -> Iterator[str]:
         yield "it is not the same when asked twice"
 
 
-def parameters(cases: Cases) -> Iterator[str]:
-    """Yield parameters that do not survive a copy."""
-    return lost_in_a_clone(cases.primitive)
+@violating(PROPERTIES, "check accepts the set")
+def _accepted(cases: Cases) -> Iterator[str]:
+    cases.primitive.check()
+    yield from ()
 
 
-def accepted(cases: Cases) -> Iterator[str]:
-    """Yield why ``check`` refuses the set."""
-    try:
-        cases.primitive.check()
-    except FeaslearnError as error:
-        yield f"it raised {type(error).__name__}: {error}"
-
-
-def constant_sum(cases: Cases) -> Iterator[str]:
-    """Yield sums of entries that differ where the set declares them equal."""
+@violating(PROPERTIES, "absorbs_offset is right")
+def _constant_sum(cases: Cases) -> Iterator[str]:
     if not cases.primitive.absorbs_offset:
         return
     sums = cases.extremes.sum(axis=1)
@@ -131,29 +193,21 @@ def constant_sum(cases: Cases) -> Iterator[str]:
         yield "absorbs_offset is True, but the entries of every point sum to zero"
 
 
-#: Name of each property, and what looks for cases that violate it.
-DESCRIPTION: dict[str, Find] = {
-    "parameters survive a clone": parameters,
-    "check accepts the set": accepted,
-    "absorbs_offset is right": constant_sum,
-}
-
-
 # Checks of what a primitive set answers: minimisers, faces, membership, projections, vertices.
 
 
-def argmin_optimal(cases: Cases) -> Iterator[str]:
-    """Yield costs whose minimiser is not optimal."""
+@violating(PROPERTIES, "argmin is optimal")
+def _argmin_optimal(cases: Cases) -> Iterator[str]:
     yield from _not_minimisers(cases, cases.primitive.argmin(cases.costs))
 
 
-def argmin_center_optimal(cases: Cases) -> Iterator[str]:
-    """Yield costs whose central minimiser is not optimal."""
+@violating(PROPERTIES, "argmin with ties='center' is optimal")
+def _argmin_center_optimal(cases: Cases) -> Iterator[str]:
     yield from _not_minimisers(cases, cases.primitive.argmin(cases.costs, ties="center"))
 
 
-def argmin_row_by_row(cases: Cases) -> Iterator[str]:
-    """Yield costs that are answered differently alone and among others."""
+@violating(PROPERTIES, "argmin answers row by row as it does together")
+def _argmin_row_by_row(cases: Cases) -> Iterator[str]:
     together = cases.primitive.argmin(cases.costs)
     for q, z in zip(cases.costs, together, strict=True):
         alone = np.asarray(cases.primitive.argmin(q))
@@ -163,28 +217,26 @@ def argmin_row_by_row(cases: Cases) -> Iterator[str]:
             yield f"q={_show(q)} gives {_show(alone)} alone and {_show(z)} among others"
 
 
-def minimum_right(cases: Cases) -> Iterator[str]:
-    """Yield costs whose minimum is wrong."""
+@violating(PROPERTIES, "minimum is the least cost")
+def _minimum_right(cases: Cases) -> Iterator[str]:
     found = np.asarray(cases.primitive.minimum(cases.costs))
     for q, value, right in zip(cases.costs, found, cases.minima, strict=True):
         if abs(value - right) > ACCEPT_TOL * cases.size * _size(q):
             yield f"q={_show(q)} has minimum {right:.6g}, not {value:.6g}"
 
 
-def face_only_minimisers(cases: Cases) -> Iterator[str]:
-    """Yield costs whose face holds a point that is no minimiser."""
+@violating(PROPERTIES, "face holds only minimisers")
+def _face_only_minimisers(cases: Cases) -> Iterator[str]:
     for q, least in zip(cases.costs, cases.minima, strict=True):
         face = cases.primitive.face(q)
         ends = face.primitive.argmin(cases.rng.normal(size=(4, face.primitive.dimension)))
         points = cases.rng.dirichlet(np.ones(4), size=0 if cases.discrete else 3) @ ends
-        for z in (face.at(point) for point in (*ends, *points)):
-            if problem := _no_minimiser(cases, q, z, least):
-                yield problem
-                break
+        for point in (*ends, *points):
+            yield from _no_minimiser(cases, q, face.at(point), least)
 
 
-def face_all_minimisers(cases: Cases) -> Iterator[str]:
-    """Yield costs with a minimiser that is not in the face."""
+@violating(PROPERTIES, "face holds all minimisers")
+def _face_all_minimisers(cases: Cases) -> Iterator[str]:
     # Minimisers are found by moving the cost a little in random directions, or in the list of a
     # discrete set.
     for q, least in zip(cases.costs, cases.minima, strict=True):
@@ -194,7 +246,6 @@ def face_all_minimisers(cases: Cases) -> Iterator[str]:
                 distance = face.distance(z)
                 if distance > FACE_TOLERANCE * cases.size:
                     yield f"q={_show(q)}: minimiser {_show(z)} is {distance:.2g} from the face"
-                    break
 
 
 def _about_minimal(cases: Cases, q: Array) -> Iterator[Array]:
@@ -202,11 +253,11 @@ def _about_minimal(cases: Cases, q: Array) -> Iterator[Array]:
         yield minimize_linear(cases.form, q + 1e-5 * _size(q) * direction).point
 
 
-def contains_right(cases: Cases) -> Iterator[str]:
-    """Yield points on which membership and the conic form disagree."""
-    if not cases.primitive.contains(cases.inside, ACCEPT_TOL * cases.size).all():
-        outside = ~cases.primitive.contains(cases.inside, ACCEPT_TOL * cases.size)
-        yield f"{_show(cases.inside[outside][0])} is in the set, but contains is False"
+@violating(PROPERTIES, "contains agrees with the conic form")
+def _contains_right(cases: Cases) -> Iterator[str]:
+    held = cases.primitive.contains(cases.inside, ACCEPT_TOL * cases.size)
+    for z in cases.inside[~held]:
+        yield f"{_show(z)} is in the set, but contains is False"
     if cases.discrete:
         yield from _mixtures_held(cases)
         return
@@ -219,22 +270,23 @@ def contains_right(cases: Cases) -> Iterator[str]:
             yield f"{_show(z)} is {distance:.2g} outside, but contains is True"
 
 
-def project_nearest(cases: Cases) -> Iterator[str]:
-    """Yield points whose projection is not in the set, or not the nearest point of it."""
+@violating(PROPERTIES, "project returns the nearest point")
+def _project_nearest(cases: Cases) -> Iterator[str]:
     wrong = _not_nearest_listed if cases.discrete else _not_projections
     for points in (cases.around, cases.inside):
         yield from wrong(cases, points, cases.primitive.project(points))
 
 
-def center_inside(cases: Cases) -> Iterator[str]:
-    """Yield the centre if it is not in the set."""
-    if not cases.primitive.contains(cases.primitive.center(), ACCEPT_TOL * cases.size).all():
-        yield f"contains is False at the centre {_show(cases.primitive.center())}"
-    yield from _outside(cases, np.atleast_2d(cases.primitive.center()), "the centre")
+@violating(PROPERTIES, "center is in the set")
+def _center_inside(cases: Cases) -> Iterator[str]:
+    center = cases.primitive.center()
+    if not cases.primitive.contains(center, ACCEPT_TOL * cases.size).all():
+        yield f"contains is False at the centre {_show(center)}"
+    yield from _outside(cases, np.atleast_2d(center), "the centre")
 
 
-def vertices_right(cases: Cases) -> Iterator[str]:
-    """Yield what is wrong with the list of vertices, if there is one."""
+@violating(PROPERTIES, "vertices are those of the set")
+def _vertices_right(cases: Cases) -> Iterator[str]:
     try:
         V = np.asarray(cases.primitive.vertices())
     except TooManyVerticesError:
@@ -249,8 +301,8 @@ def vertices_right(cases: Cases) -> Iterator[str]:
             yield f"q={_show(q)} has minimum {least:.6g}, but {(V @ q).min():.6g} at the vertices"
 
 
-def code_right(cases: Cases) -> Iterator[str]:
-    """Yield costs and points that the compiled kernels answer wrongly, if they are served."""
+@violating(PROPERTIES, "code agrees with the conic form")
+def _code_right(cases: Cases) -> Iterator[str]:
     code = cases.primitive.code()
     if code is None:
         return
@@ -263,8 +315,8 @@ def code_right(cases: Cases) -> Iterator[str]:
         yield from _not_projections(cases, cases.around, projected)
 
 
-def turn_right(cases: Cases) -> Iterator[str]:
-    """Yield costs whose minimiser moves in another way than `turn` says."""
+@violating(PROPERTIES, "turn is the derivative of argmin")
+def _turn_right(cases: Cases) -> Iterator[str]:
     step = 1e-4
     for q in cases.random_costs[:10]:
         d = cases.rng.normal(size=len(q))
@@ -281,16 +333,13 @@ def _not_minimisers(cases: Cases, Z: Array) -> Iterator[str]:
         yield f"costs of shape {cases.costs.shape} give shape {np.shape(Z)}"
         return
     for q, z, least in zip(cases.costs, Z, cases.minima, strict=True):
-        if problem := _no_minimiser(cases, q, z, least):
-            yield problem
+        yield from _no_minimiser(cases, q, z, least)
 
 
-def _no_minimiser(cases: Cases, q: Array, z: Array, least: float) -> str | None:
-    for problem in _outside(cases, np.atleast_2d(z), f"q={_show(q)}:"):
-        return problem
+def _no_minimiser(cases: Cases, q: Array, z: Array, least: float) -> Iterator[str]:
+    yield from _outside(cases, np.atleast_2d(z), f"q={_show(q)}:")
     if q @ z > least + ACCEPT_TOL * cases.size * _size(q):
-        return f"q={_show(q)}: {_show(z)} costs {q @ z:.6g}, the least is {least:.6g}"
-    return None
+        yield f"q={_show(q)}: {_show(z)} costs {q @ z:.6g}, the least is {least:.6g}"
 
 
 def _not_projections(cases: Cases, points: Array, projected: Array) -> Iterator[str]:
@@ -336,24 +385,4 @@ def _size(q: Array) -> float:
 
 
 def _show(values: Array) -> str:
-    line = np.array2string(
-        np.asarray(values), precision=4, threshold=12, separator=", ", max_line_width=1000
-    )
-    return line.replace("\n", "")
-
-
-#: Name of each property, and what looks for cases that violate it.
-GEOMETRY: dict[str, Find] = {
-    "argmin is optimal": argmin_optimal,
-    "argmin with ties='center' is optimal": argmin_center_optimal,
-    "argmin answers row by row as it does together": argmin_row_by_row,
-    "minimum is the least cost": minimum_right,
-    "face holds only minimisers": face_only_minimisers,
-    "face holds all minimisers": face_all_minimisers,
-    "contains agrees with the conic form": contains_right,
-    "project returns the nearest point": project_nearest,
-    "center is in the set": center_inside,
-    "vertices are those of the set": vertices_right,
-    "code agrees with the conic form": code_right,
-    "turn is the derivative of argmin": turn_right,
-}
+    return np.array2string(values, precision=4, threshold=12, separator=", ", max_line_width=1000)

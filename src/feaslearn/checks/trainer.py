@@ -10,7 +10,13 @@ from typing import get_args
 import numpy as np
 from sklearn.base import clone
 
-from feaslearn.checks.cases import Find, changed_parameters, lost_in_a_clone, raise_findings
+from feaslearn.checks.cases import (
+    Find,
+    changed_parameters,
+    lost_in_a_clone,
+    raise_findings,
+    violating,
+)
 from feaslearn.data import Block, Samples
 from feaslearn.exceptions import Problems
 from feaslearn.hypotheses import Affine, Hypothesis
@@ -21,6 +27,9 @@ from feaslearn.sets import Simplex
 from feaslearn.tolerances import SAME_TOL
 from feaslearn.trainers import Trained, Trainer
 from feaslearn.trainers.returned_decisions import returned_loss
+
+#: Properties by name, each with what looks for cases that violate it.
+PROPERTIES: dict[str, Find] = {}
 
 
 @dataclass(frozen=True)
@@ -90,7 +99,7 @@ def check_trainer(
     objective = Objective(Predictability() if loss is None else loss, hypothesis, Samples.of(block))
     cases = TrainerCases(trainer, objective, random_state)
     # A trainer that refuses has no result to check.
-    raise_findings(trainer, {"it serves what it is checked on": served}, cases)
+    raise_findings(trainer, {"it serves what it is checked on": _served}, cases)
     raise_findings(trainer, PROPERTIES, cases)
 
 
@@ -104,8 +113,7 @@ def _samples(n: int, rng: np.random.Generator) -> Block:
     return Block(features, costs, decisions, np.full(count, 1.0 / count))
 
 
-def served(cases: TrainerCases) -> Iterator[str]:
-    """Yield why the trainer refuses, without samples."""
+def _served(cases: TrainerCases) -> Iterator[str]:
     block = cases.objective.first
     bare = Objective(
         cases.objective.loss, cases.objective.hypothesis, Samples.of(block.rows(block.weights < 0))
@@ -116,16 +124,16 @@ def served(cases: TrainerCases) -> Iterator[str]:
     yield from problems.messages
 
 
-def parameters(cases: TrainerCases) -> Iterator[str]:
-    """Yield parameters that do not survive a copy or a training."""
+@violating(PROPERTIES, "parameters survive a clone and a training")
+def _parameters(cases: TrainerCases) -> Iterator[str]:
     yield from lost_in_a_clone(cases.trainer)
     used = clone(cases.trainer)
     used.train(cases.objective, np.random.default_rng(cases.seed))
     yield from changed_parameters(cases.trainer, used, "by training")
 
 
-def fitting(cases: TrainerCases) -> Iterator[str]:
-    """Yield parameters that are not those of the hypothesis."""
+@violating(PROPERTIES, "theta fits the hypothesis")
+def _fitting(cases: TrainerCases) -> Iterator[str]:
     theta = np.asarray(cases.trained.theta)
     if theta.shape != (cases.objective.size,):
         yield f"theta has shape {theta.shape}, the hypothesis has {cases.objective.size} parameters"
@@ -133,8 +141,8 @@ def fitting(cases: TrainerCases) -> Iterator[str]:
         yield "theta holds values that are not finite"
 
 
-def honest(cases: TrainerCases) -> Iterator[str]:
-    """Yield fields of the result that do not match the parameters."""
+@violating(PROPERTIES, "the result is true")
+def _honest(cases: TrainerCases) -> Iterator[str]:
     theta, result = cases.trained.theta, cases.trained.result
     if result.status not in get_args(Status):
         yield f"status={result.status!r} is not one of {', '.join(map(repr, get_args(Status)))}"
@@ -151,15 +159,15 @@ def honest(cases: TrainerCases) -> Iterator[str]:
         yield f"lower_bound={bound:.9g} is above the loss {true['objective']:.9g}"
 
 
-def repeatable(cases: TrainerCases) -> Iterator[str]:
-    """Yield differences between two runs with the same seed."""
+@violating(PROPERTIES, "the same seed gives the same region")
+def _repeatable(cases: TrainerCases) -> Iterator[str]:
     first, second = cases.trained.theta, cases.train().theta
     if not np.array_equal(first, second):
         yield f"two runs with the same seed differ by up to {np.abs(first - second).max():.2g}"
 
 
-def gentle(cases: TrainerCases) -> Iterator[str]:
-    """Yield samples that are no longer as they were."""
+@violating(PROPERTIES, "the samples stay as they are")
+def _gentle(cases: TrainerCases) -> Iterator[str]:
     block = cases.objective.first
     kept = Block(*(array.copy() for array in block))
     cases.train()
@@ -168,8 +176,8 @@ def gentle(cases: TrainerCases) -> Iterator[str]:
             yield f"training changed the {name} of the samples"
 
 
-def learning(cases: TrainerCases) -> Iterator[str]:
-    """Yield a loss above that of the mean decision, which every affine image can be."""
+@violating(PROPERTIES, "something is learned")
+def _learning(cases: TrainerCases) -> Iterator[str]:
     hypothesis, block = cases.objective.hypothesis.as_maps(), cases.objective.first
     if hypothesis is None:
         return
@@ -181,14 +189,3 @@ def learning(cases: TrainerCases) -> Iterator[str]:
     found = cases.objective.value(cases.trained.theta)
     if found > point:
         yield f"its training loss is {found:.4g}, that of the mean decision alone {point:.4g}"
-
-
-#: Name of each property, and what looks for cases that violate it.
-PROPERTIES: dict[str, Find] = {
-    "parameters survive a clone and a training": parameters,
-    "theta fits the hypothesis": fitting,
-    "the result is true": honest,
-    "the same seed gives the same region": repeatable,
-    "the samples stay as they are": gentle,
-    "something is learned": learning,
-}

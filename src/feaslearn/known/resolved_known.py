@@ -10,12 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from feaslearn.arrays import Array, Indices
-from feaslearn.costs import (
-    AffineCost,
-    FunctionCost,
-    resolve_cost,
-)
+from feaslearn.arrays import Array
+from feaslearn.costs import AffineCost, FunctionCost, resolve_cost
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.known.known_limits import CONTRADICTIONS, Known, KnownLimits, KnownShape
 from feaslearn.messages import column_label, did_you_mean, find_columns, list_first
@@ -173,17 +169,12 @@ def resolve_right_side(
 ) -> RightSide | None:
     """Check a right-hand side; None if something was added to the problems."""
     if given is None and (missing is not None or not size):
-        return RightSide(partial(_constant, np.full(size, missing or 0.0)), size, name, missing)
+        constant = np.full(size, missing or 0.0)
+        return RightSide(partial(_mixed, constant, [], []), size, name, missing)
     if callable(given):
         given = FunctionCost(given, [])
-    if isinstance(given, AffineCost | FunctionCost):
-        return _mapped(given, size, name, signals, missing)
-    return _listed(given, size, name, signals, missing)
-
-
-def _mapped(
-    given: AffineCost | FunctionCost, size: int, name: str, signals: Signals, missing: float | None
-) -> RightSide | None:
+    if not isinstance(given, AffineCost | FunctionCost):
+        return _listed(given, size, name, signals, missing)
     found = resolve_cost(
         given,
         n_decisions=size,
@@ -203,16 +194,14 @@ def _listed(
     if items is None:
         return None
     whole = _whole_are_columns(items, name, problems)
-    constants, sources = np.zeros(len(items)), np.full(len(items), -1)
-    wanted: list[object] = []
+    absent = np.nan if missing is None else missing
+    constants, wanted, taken = np.zeros(len(items)), list[object](), list[int]()
     for j, item in enumerate(items):
-        if item is None:
-            constants[j] = np.nan if missing is None else missing
-        elif _is_number(item) and not (whole and isinstance(item, Integral)):
-            constants[j] = float(item)
+        if item is None or (_is_number(item) and not (whole and isinstance(item, Integral))):
+            constants[j] = absent if item is None else float(item)
         else:
             wanted.append(item)
-            sources[j] = len(wanted) - 1
+            taken.append(j)
     found = find_columns(
         wanted, signals.names, signals.n_signals, name, "among the signals", problems
     )
@@ -235,13 +224,11 @@ def _listed(
                 f"{name}: a pattern of several columns stands beside a constant; name each column"
             )
             return None
-        constants, sources = np.zeros(len(found)), np.arange(len(found))
+        constants, taken = np.zeros(len(found)), list(range(len(found)))
     if len(constants) != size:
         problems.add(f"{name}: {len(constants)} entries for {size}; give one for each")
         return None
-    taken = np.flatnonzero(sources >= 0)
-    columns = [found[source] for source in sources[taken]]
-    return RightSide(partial(_mixed, constants, taken, columns), size, name, missing)
+    return RightSide(partial(_mixed, constants, taken, found), size, name, missing)
 
 
 def _items(given: Any, size: int, name: str, problems: Problems) -> list[Any] | None:
@@ -277,11 +264,8 @@ def _is_number(item: object) -> bool:
     return isinstance(item, Real) and not isinstance(item, bool)
 
 
-def _constant(values: Array, signals: Array) -> Array:
-    return np.tile(values, (len(signals), 1))
-
-
-def _mixed(constants: Array, taken: Indices, columns: list[int], signals: Array) -> Array:
-    values = _constant(constants, signals)
-    values[:, taken] = signals[:, columns]
+def _mixed(constants: Array, taken: list[int], columns: Sequence[int], signals: Array) -> Array:
+    """Return constants at each signal, some of them replaced by columns."""
+    values = np.tile(constants, (len(signals), 1))
+    values[:, taken] = signals[:, list(columns)]
     return values

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -93,23 +93,30 @@ def check_fit(
     if loss is not None and n is not None:
         check_combination(model, loss, n, problems)
     problems.raise_all()
-    if signals is None or decisions is None or sample_weights is None or features is None:
-        raise AssertionError("a part of the data is missing although no problem was found")
-    if loss is None or random is None:
-        raise AssertionError("a parameter is missing although no problem was found")
+    # Without a problem nothing is missing.
+    parts = cast(tuple[Array, Array, Array], (signals, decisions, sample_weights))
+    read = SampleReader(cast(FeatureMap, features), cost, model.sense == "max", counted=True)
     notes: tuple[str, ...] = ()
     if known is not None:
-        names = Outputs.of(y).names or tuple(f"x{j}" for j in range(decisions.shape[1]))
-        limits = known.at(signals)
-        decisions, sample_weights, notes = reconcile(
-            known, limits, decisions, sample_weights, names
-        )
-    read = SampleReader(features, cost, model.sense == "max", counted=True)
-    table, numbers = _kept(Chunk(signals, decisions, sample_weights, costs=cost_matrix))
+        names = Outputs.of(y).names or tuple(f"x{j}" for j in range(parts[1].shape[1]))
+        x, weights, notes = reconcile(known, known.at(parts[0]), parts[1], parts[2], names)
+        parts = parts[0], x, weights
+    table, numbers = Chunk(*parts, costs=cost_matrix), None
+    count = counting(table.decisions, table.weights)
+    if not count.all():
+        table, numbers = table.chosen(count), np.flatnonzero(count)
     samples = _samples(table, read, None if known is None else known.at(table.signals).columns())
-    ends = column_ends(table.signals)
     return FitData(
-        samples, Outputs.of(y), features, cost, loss, random, ends, known, notes, numbers
+        samples,
+        Outputs.of(y),
+        read.features,
+        cost,
+        cast(Loss, loss),
+        cast(np.random.Generator, random),
+        column_ends(table.signals),
+        known,
+        notes,
+        numbers,
     )
 
 
@@ -219,14 +226,6 @@ def _check_features(
     return None
 
 
-def _kept(table: Chunk) -> tuple[Chunk, Indices | None]:
-    """Keep the rows that count: with a positive weight, and something observed; say which."""
-    count = counting(table.decisions, table.weights)
-    if count.all():
-        return table, None
-    return table.chosen(count), np.flatnonzero(count)
-
-
 def _samples(table: Chunk, read: SampleReader, known: Array | None) -> Samples:
     """Return the samples, with weights that add up to one: of large tables, made when read."""
     weights = table.weights
@@ -283,12 +282,11 @@ def check_chunks(model: RegionRegressor, chunks: Source, *others: Any) -> FitDat
             signals = _some_signals(chunks)
         features = fit_features(model.features, signals, cost_columns=columns, signal_names=names)
     problems.raise_all()
-    if loss is None or random is None or features is None:
-        raise AssertionError("a part is missing although no problem was found")
     read = SampleReader(features, cost, model.sense == "max")
-    only = None if features.transformer is not None else features.columns
+    only = None if read.features.transformer is not None else read.features.columns
     samples = Samples(chunks, read, only, int(effective_n_jobs(model.n_jobs)))
-    return FitData(samples, Outputs(False, chunks.names.decisions), features, cost, loss, random)
+    parts = cast(tuple[Loss, np.random.Generator], (loss, random))
+    return FitData(samples, Outputs(False, chunks.names.decisions), read.features, cost, *parts)
 
 
 def _some_signals(chunks: Source) -> Array:

@@ -79,8 +79,8 @@ def summarize(
         table = FacetTable(
             facets, writer.equalities(regions[0].rows), regions[0].bound_texts(limits)
         )
-    if len(evidence.forms) > 1:
-        table = _table_of_blend(regions, weights, writer, table)
+        if len(evidence.forms) > 1:
+            table = _table_of_blend(regions, limits, weights, writer, table)
     return table, RowCoverage(
         tuple(limit.name for limit in limits),
         tuple(limit.text for limit in limits),
@@ -95,58 +95,34 @@ def summarize(
 
 def _table_of_blend(
     regions: Sequence[_Region],
+    limits: Sequence[_Limit],
     weights: Sequence[float],
     writer: _Writer,
-    table: FacetTable | None,
-) -> FacetTable | None:
+    table: FacetTable,
+) -> FacetTable:
     """Return what of the table of the members holds for weighted means of their decisions."""
-    if table is None:
-        return None
-    if len(regions) < len(weights):
-        return FacetTable([], [], [], len(weights))
-    shares = np.array(weights) / np.sum(weights)
-    rows = [region.rows for region in regions]
-    E, e = _shared_sides([(each.E, each.e) for each in rows], shares)
-    lower = np.einsum("t,tjk->jk", shares, [each.lower for each in rows])
-    upper = np.einsum("t,tjk->jk", shares, [each.upper for each in rows])
+    count = len(weights)
+    if len(regions) < count:
+        return FacetTable([], [], [], count)
+    mean, rows = np.array(weights) / np.sum(weights), [region.rows for region in regions]
+    lower, upper = (
+        np.einsum("t,tjk->jk", mean, [getattr(each, side) for each in rows])
+        for side in ("lower", "upper")
+    )
     bounds = [
         f"{writer.right(low, size)} <= {name} <= {writer.right(high, size)}"
         for name, low, high, size in zip(writer.names, lower, upper, writer.spread, strict=True)
     ]
-    equalities = writer.equalities(rows[0]._replace(E=E, e=e))
-    facets = [
-        replace(facet, regions=len(weights))
-        for facet in table
-        if all(_has_facet(region.rows, facet) for region in regions)
-    ]
-    return FacetTable(facets, equalities, bounds, len(weights))
-
-
-def _has_facet(rows: FacetRows, facet: LearnedFacet) -> bool:
-    """Say whether a region has just this facet, modulo its equalities."""
-    E, e, a, f = rows.E, rows.e, rows.a, rows.f
-    if len(E):
-        across = np.linalg.lstsq(E.T, a.T, rcond=None)[0].T
-        a, f = a - across @ E, f - across @ e
-    lengths = np.maximum(np.linalg.norm(a, axis=1), ZERO_PRICE)[:, None]
-    apart = np.abs(np.hstack([a / lengths - facet.normal, f / lengths - facet.limit]))
-    size = max(1.0, float(np.abs(facet.limit).max()))
-    return bool((apart.max(axis=1) <= SAME_TOL * size).any())
-
-
-def _shared_sides(sides: list[tuple[Array, Array]], weights: Array) -> tuple[Array, Array]:
-    """Return the rows that are in every list of rows, with the mean of their right-hand sides."""
-    left, right = sides[0]
-    kept, mean = np.ones(len(left), dtype=bool), weights[0] * right
-    for weight, (normals, limits) in zip(weights[1:], sides[1:], strict=True):
-        for j in np.flatnonzero(kept):
-            apart = np.abs(normals - left[j]).max(axis=1, initial=0.0)
-            near = int(apart.argmin()) if len(apart) else -1
-            if near < 0 or apart[near] > SAME_TOL * float(np.abs(left[j]).max()):
-                kept[j] = False
-            else:
-                mean[j] = mean[j] + weight * limits[near]
-    return left[kept], mean[kept]
+    first, equalities = rows[0], list[str]()
+    if all(each.E.shape == first.E.shape and np.allclose(each.E, first.E) for each in rows):
+        e = np.einsum("t,tqk->qk", mean, [each.e for each in rows])
+        equalities = writer.equalities(first._replace(e=e))
+    facets = []
+    for facet in table:
+        having = {each.region for each in limits if _same(each.facet, facet, SAME_TOL)}
+        if len(having) == count:
+            facets.append(replace(facet, regions=count))
+    return FacetTable(facets, equalities, bounds, count)
 
 
 @dataclass
@@ -289,9 +265,8 @@ class _Region:
 
 def _sparsest(a: Array, f: Array, rows: FacetRows, constants: Array) -> tuple[Array, Array]:
     """Add equalities and constant decisions so that the facet has the least sum of |a|."""
-    q = len(rows.E)
     still = ~np.isnan(constants)
-    if q:
+    if len(rows.E):
         a, f = _without_multiples(a, f, rows, ~still)
     if still.any() and (np.abs(a[~still]) > ZERO_PRICE * np.abs(a).max()).any():
         f = f - np.append(a[still] @ constants[still], np.zeros(len(f) - 1))
@@ -302,15 +277,15 @@ def _sparsest(a: Array, f: Array, rows: FacetRows, constants: Array) -> tuple[Ar
 def _without_multiples(a: Array, f: Array, rows: FacetRows, counted: Mask) -> tuple[Array, Array]:
     """Add multiples of the equalities so that the coefficients counted have the least sum."""
     q, n = rows.E.shape
-    G = np.hstack([rows.E.T, -rows.E.T, np.eye(n), -np.eye(n)])
-    cost = np.concatenate([np.zeros(2 * q), counted, counted]).astype(float)
-    program = CheckedProgram(cost, np.zeros(len(cost)), np.full(len(cost), np.inf), E=G, e=a)
+    G = np.hstack([rows.E.T, np.eye(n), -np.eye(n)])
+    cost = np.concatenate([np.zeros(q), counted, counted]).astype(float)
+    lower = np.repeat([-np.inf, 0.0], [q, 2 * n])
+    program = CheckedProgram(cost, lower, np.full(len(cost), np.inf), E=G, e=a)
     try:
-        point = program.solve("facet").point
+        multiples = program.solve("facet").point[:q]
     except SolverError as error:
         remark(f"a facet is shown as it was learned: {error}")
         return a, f
-    multiples = point[:q] - point[q : 2 * q]
     return a - multiples @ rows.E, f - multiples @ rows.e
 
 
@@ -319,7 +294,7 @@ def _merged(limits: list[_Limit]) -> list[list[_Limit]]:
     groups: list[list[_Limit]] = []
     for limit in sorted(limits, key=lambda each: (each.status, -each.worth)):
         for group in groups:
-            if _same(limit.facet, group[0].facet):
+            if _same(limit.facet, group[0].facet, SAME_NORMAL):
                 group.append(limit)
                 break
         else:
@@ -327,14 +302,14 @@ def _merged(limits: list[_Limit]) -> list[list[_Limit]]:
     return groups
 
 
-def _same(facet: LearnedFacet | None, other: LearnedFacet | None) -> bool:
+def _same(facet: LearnedFacet | None, other: LearnedFacet | None, tolerance: float) -> bool:
     """Whether two regions have learned the same facet."""
     if facet is None or other is None:
         return False
     size = max(1.0, float(np.abs(other.limit).max()))
     return bool(
-        np.abs(facet.normal - other.normal).max() < SAME_NORMAL
-        and np.abs(facet.limit - other.limit).max() < SAME_NORMAL * size
+        np.abs(facet.normal - other.normal).max() < tolerance
+        and np.abs(facet.limit - other.limit).max() < tolerance * size
     )
 
 

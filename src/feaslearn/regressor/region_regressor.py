@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -418,11 +418,9 @@ def follow(
     problems = FitProblems()
     loss, _ = check_parameters(model, problems)
     problems.raise_all()
-    stream, seen = model.stream_, vars(model)["_seen"]
-    if loss is None or stream is None:
-        raise AssertionError("no loss or no stream although no problem was found")
+    stream, seen = cast("Stream", model.stream_), vars(model)["_seen"]
     block, signals = _chunk(model, X, y, costs, sample_weight)
-    objective = Objective(loss, model.hypothesis_, Samples.of(block))
+    objective = Objective(cast(Loss, loss), model.hypothesis_, Samples.of(block))
     trainer.refuse(objective)
     if not len(block.weights):
         return Trained(model.theta_, model.result_, stream), seen

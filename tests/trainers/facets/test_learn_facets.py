@@ -14,7 +14,7 @@ from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.metrics import pooled_r2
 from feaslearn.trainers.facets import Learned, Task, learn_facets
 from feaslearn.trainers.facets.hyperplanes import Metric, identified
-from feaslearn.trainers.facets.rows import grid_step, standard_rows
+from feaslearn.trainers.facets.rows import standard_rows
 from trainers.facets.worlds import World, make_world
 
 CASE39 = Path(__file__).parents[3] / "benchmarks" / "data" / "case39_api.csv"
@@ -95,12 +95,6 @@ def test_a_limit_that_nearly_always_binds_is_no_equality() -> None:
     tight = World(region, world.features, costs, found.decisions)
     assert 0.95 < tight.on().mean() < 1.0
     assert len(learn(tight).rows.E) == 1
-
-
-def test_steps_of_grids() -> None:
-    assert grid_step(np.array([[1.25, 3.5], [7.75, 0.0]])) == 0.25
-    assert grid_step(np.array([120.0, 40.0])) == 20.0
-    assert grid_step(np.array([np.pi])) == 0.0
 
 
 def test_rounded_rows_have_their_equality() -> None:

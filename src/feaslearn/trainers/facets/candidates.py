@@ -8,7 +8,7 @@ import numpy as np
 
 from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
-from feaslearn.tolerances import DECISION_TOL, ROUNDING, SAME_TOL, SOLVED_DEPENDENT_TOL, TINY
+from feaslearn.tolerances import DECISION_TOL, ROUNDING, SOLVED_DEPENDENT_TOL
 from feaslearn.trainers.facets.hyperplanes import EXCESS, least_norm
 from feaslearn.trainers.facets.ray_kernels import heaviest_ray
 from feaslearn.trainers.facets.rows import SPREAD, UNEQUAL
@@ -98,18 +98,18 @@ def heavy(state: State, i: int) -> Candidate | None:
     Begun with rows like row i, then reweighted l1: a row counts the more the nearer it is and
     the less its optimality speaks against the hyperplane, and by chance.
     """
-    random, missing, ray = state.random, state.missing, state.ray
+    random, missing, rows = state.random, state.missing, state.rows
     U, like = np.flatnonzero(state.open), likeness(state, i)
     count = int(np.exp(random.uniform(np.log(5.0), np.log(3.0 * state.R + 5.0))))
     w = np.full(len(U), NO_WEIGHT)
     w[np.argsort(-like[U])[:count]] = 1.0
     through = state.Z[i] * (ALL_WEIGHT if random.random() < 0.5 else 0.0)
     noise = random.exponential(size=(ROUNDS, len(U)))
-    # A facet parallel to the cost of row i makes it optimal.
-    if not ray.start(state.vec(missing.out[i]), state.vec(-state.c[i])):
-        return None
     t, excess = heaviest_ray(
         state.Z,
+        state.vec(missing.out[i]),
+        state.vec(-state.c[i]),  # a facet parallel to the cost of row i makes it optimal
+        np.append(np.zeros(state.nw), rows.one),
         U,
         missing.out[U],
         state.deficit[U] > 1,
@@ -122,7 +122,6 @@ def heavy(state: State, i: int) -> Candidate | None:
         state.W,
         state.covariance(U),
         np.array([DECISION_TOL, SPREAD, EXCESS, SOLVED_DEPENDENT_TOL, WRONG]),
-        *ray.vertex,
     )
     if not t.any():
         return None
@@ -251,52 +250,14 @@ def refuted(state: State, t: Array, T: Indices) -> float:
     return float(((s.status != OPTIMAL) | (gain > GAIN)).mean())
 
 
-def carried(state: State, t: Array) -> tuple[Indices, int]:
-    """Return all rows on t that confirm each other, and their rank."""
-    on = np.flatnonzero(np.abs(state.Z @ t) < state.tol(t))
-    keep, rank = state.metric(on).confirmed(state.Z[on], DECISION_TOL)
-    return on[keep], rank
-
-
-def _is_determined(state: State, t: Array, C: Indices, rank: int) -> bool:
-    """Say whether rows on t leave just one hyperplane, with rows enough that confirm it."""
-    chance = by_chance(state, np.abs(state.Z @ t), state.tol(t))
-    return rank == state.R - 1 and len(C) - rank - chance >= EXCESS
-
-
 def determined(state: State, t: Array) -> Array | None:
-    """Return the one hyperplane through the rows on t that confirm each other, if there is one."""
-    C, rank = carried(state, t)
-    if not _is_determined(state, t, C, rank):
+    """Return the one hyperplane through the rows on t, if enough of them confirm each other."""
+    slack, tol = np.abs(state.Z @ t), state.tol(t)
+    on = np.flatnonzero(slack < tol)
+    keep, rank = state.metric(on).confirmed(state.Z[on], DECISION_TOL)
+    C = on[keep]
+    if rank != state.R - 1 or len(C) - rank - by_chance(state, slack, tol) < EXCESS:
         return None
     found = state.metric(C).null(state.Z[C])[:, 0]
     found *= np.sign(found @ t) / np.linalg.norm(found[: state.nw])
     return evened(state, found) if (state.Z @ found + 2 * state.tol(found)).min() > 0.0 else None
-
-
-def climb(state: State, t: Array) -> Array:
-    """Turn t around the rows it carries to where it carries more than its rank explains."""
-    C, rank = carried(state, t)
-    while rank < state.R - 1 and len(C) > rank:
-        Z, v = state.Z, state.vec(t[: state.nw])
-        away = np.setdiff1d(np.arange(state.N), C)
-        size = np.abs(Z[away] @ t).clip(SAME_TOL)
-        near = away[np.argsort(size)[: 4 * state.R]]
-        goals = [Z[away].T @ (1.0 / size), -Z[away].T @ (1.0 / size)]
-        goals += [Z[k] for k in state.random.choice(near, min(8, len(near)), replace=False)]
-        best = None
-        for goal in goals:
-            on_all = ALL_WEIGHT * Z[C].sum(axis=0)
-            turned = None
-            if state.ray.start(v, v):
-                turned = state.ray(goal / max(float(np.linalg.norm(goal)), TINY) + on_all)
-            if turned is None or np.linalg.norm(turned[: state.nw]) < ROUNDING:
-                continue
-            turned = turned / np.linalg.norm(turned[: state.nw])
-            rows, its_rank = carried(state, turned)
-            if best is None or len(rows) - its_rank > best[0]:
-                best = (len(rows) - its_rank, turned, rows, its_rank)
-        if best is None or best[0] < len(C) - rank + EXCESS:
-            break
-        _, t, C, rank = best
-    return t

@@ -155,18 +155,15 @@ def contradicting_pair(rows: Block, tolerance: float) -> tuple[int, int] | None:
     keys = (features / scale).round(SAME_SIGNAL) + 0.0
     _, group, counts = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
     order = np.argsort(group.ravel(), kind="stable")
-    first: tuple[int, int] | None = None
+    found = []
     for same in np.split(order, np.cumsum(counts)[:-1]):
-        if len(same) < 2 or (first is not None and same[-2] > first[0]):
-            continue
-        some = same[:MOST_COMPARED]
-        spent = np.einsum("ij,ij->i", costs[some], x[some])
-        gains = spent[:, None] - costs[some] @ x[same].T
-        better = np.flatnonzero((gains > tolerance).any(axis=1))
-        if len(better) and (first is None or same[better[0]] < first[0]):
-            i = better[0]
-            first = int(same[i]), int(same[np.argmax(gains[i])])
-    return first
+        if len(same) > 1:
+            some = same[:MOST_COMPARED]
+            spent = (costs[some] * x[some]).sum(axis=1, keepdims=True)
+            gains = spent - costs[some] @ x[same].T
+            better = np.flatnonzero((gains > tolerance).any(axis=1))[:1]
+            found += [(int(same[i]), int(same[np.argmax(gains[i])])) for i in better]
+    return min(found, default=None)
 
 
 def _rows_of(objective: Objective) -> tuple[Block, KnownLimits | None]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import nnls
 
-from feaslearn.arrays import Array, Indices, Mask
+from feaslearn.arrays import Array, Mask
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.tolerances import (
     DECISION_TOL,
@@ -15,7 +15,6 @@ from feaslearn.tolerances import (
     ROUNDING,
     TINY,
 )
-from feaslearn.trainers.facets.ray_kernels import lower_ray, start_ray
 from feaslearn.trainers.facets.rows import SPREAD, standard_rows
 
 #: Rows that a facet must carry beyond their rank.
@@ -65,32 +64,6 @@ class Metric:
         # Each row without error that nothing else confirms has a direction of its own; with errors
         # two such rows may share one.
         return keep, self.eigen(Z[keep])[2] if self.spread > 1.0 else rank - int((~keep).sum())
-
-
-class Rays:
-    """``min g't : Z t >= 0, v't = 1``; from a vertex of the last g where v stays."""
-
-    def __init__(self, Z: Array, inside: Array) -> None:
-        N, R = Z.shape
-        self.Z, self.inside = Z, inside
-        self.basis, self.inverse = np.zeros(max(R - 1, 0), np.int64), np.zeros((R, R))
-        self.t, self.slack = np.zeros(R), np.zeros(N)
-
-    def start(self, v: Array, t: Array) -> bool:
-        """Begin with another v, from t with v't > 0 and as much slack as it needs."""
-        self.t[:] = t
-        return start_ray(self.Z, v, self.inside, *self.vertex)
-
-    def __call__(self, g: Array) -> Array | None:
-        """Return the ray, None if there is none."""
-        if not lower_ray(self.Z, g, *self.vertex):
-            return None
-        return self.t.copy() if np.isfinite(self.t).all() else None
-
-    @property
-    def vertex(self) -> tuple[Indices, Array, Array, Array]:
-        """Where the method stands, as kernels read and write it."""
-        return self.basis, self.inverse, self.t, self.slack
 
 
 def least_norm(G: Array, rounds: int = 60) -> Array | None:

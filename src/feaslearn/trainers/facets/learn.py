@@ -6,6 +6,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from feaslearn.arrays import Array, Indices, Mask
+from feaslearn.data import Block
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
@@ -29,8 +30,9 @@ from feaslearn.trainers.facets.rows import (
     known_ends,
     standard_rows,
 )
-from feaslearn.trainers.facets.search import prune, rare, search, turn, unite, upgrade
+from feaslearn.trainers.facets.search import other_sides, prune, rare, search
 from feaslearn.trainers.facets.state import GAIN, State
+from feaslearn.trainers.out_of_fold import sample_keys
 
 #: Evidence in nats that two columns act alike, beyond the number of pairs that are asked.
 SURPRISE = 5.0
@@ -56,13 +58,9 @@ def _in_order(task: Task) -> tuple[Indices, Indices]:
     what is drawn at random does not either.
     """
     first, place = task.distinct()
-    decisions = task.decisions[first]
-    spread = decisions.std(axis=0)
-    x = (decisions - decisions.mean(axis=0)) / np.maximum(spread, TINY)
-    x[:, spread <= SAME_TOL * spread.max(initial=0.0)] = 0.0
-    c = task.costs[first] * spread
-    c = c / np.maximum(np.linalg.norm(c, axis=1, keepdims=True), TINY)
-    order = np.argsort((x**2 + x * c + c**3).sum(axis=1), kind="stable")
+    ones = np.ones(len(first))
+    rows = Block(task.features[first], task.costs[first], task.decisions[first], ones)
+    order = np.argsort(sample_keys([rows]), kind="stable")
     return first[order], np.argsort(order)[place]
 
 
@@ -154,7 +152,7 @@ def _complete(state: State) -> None:
         search(state)
         state.use_coordinates(None)
     vain = search(state)
-    if any([unite(state), upgrade(state), turn(state)]):
+    if other_sides(state):
         vain = search(state)
     if merged is not None:
         state.use_coordinates(merged)

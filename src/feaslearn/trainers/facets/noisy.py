@@ -13,7 +13,6 @@ from feaslearn.known import KnownLimits
 from feaslearn.solvers.small_lp import FacetSolutions
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import (
-    DECISION_TOL,
     DEPENDENT_TOL,
     FEASIBILITY_TOL,
     ROUNDING,
@@ -148,8 +147,7 @@ class _Fit:
         self.ridge = np.diag(np.r_[np.ones(self.nw), np.full(self.R - self.nw, 0.1)])
         self.ridge *= self.sigma**2
         self.open_bounds()
-        self.x = self.snapped()
-        self.Z = np.ascontiguousarray(np.hstack([-self.x @ self.W, rows.F]))
+        self.Z = np.ascontiguousarray(np.hstack([-rows.x @ self.W, rows.F]))
         self.refresh()
 
     # ---- the region so far
@@ -169,8 +167,8 @@ class _Fit:
         """Find the cheapest points and the rows that they do not explain."""
         found = self.rows.solve(self.region(), np.arange(self.N))
         self.found, self.error = found, self.errors(found, np.arange(self.N))
-        self.y = np.where((found.status == OPTIMAL)[:, None], found.decisions, self.x)
-        self.d = (self.y - self.x) @ self.W
+        self.y = np.where((found.status == OPTIMAL)[:, None], found.decisions, self.rows.x)
+        self.d = (self.y - self.rows.x) @ self.W
         self.far = np.linalg.norm(self.y - self.rows.x, axis=1)
         noise = self.n + UNLIKELY * np.sqrt(2.0 * self.n)
         gain = ((self.rows.x - self.y) * self.rows.c).sum(axis=1)
@@ -194,21 +192,6 @@ class _Fit:
             move = self.sigma * 2.0 ** (step - 3)
             self.lo = lo - move * (~self.seen[0] | (step > 3))
             self.up = up + move * (~self.seen[1] | (step > 3))
-
-    def snapped(self) -> Array:
-        """Return decisions on the equalities, and those near a bound on it if that is likely."""
-        rows, reach = self.rows, 2.5 * self.sigma
-        A, right = self.flat, rows.F @ self.e.T
-        if self.known is not None:
-            right = np.hstack([right, self.known.e])
-        flat = rows.x + (right - rows.x @ A.T) @ np.linalg.pinv(A).T
-        low, high = rows.x < self.lo + reach, rows.x > self.up - reach
-        x = np.where(low, self.lo, np.where(high & ~low, self.up, rows.x))
-        gap, free = right - x @ A.T, ~(low | high)
-        for i in np.flatnonzero(np.abs(gap).max(axis=1, initial=0.0) > SAME_TOL):
-            x[i, free[i]] += np.linalg.lstsq(A[:, free[i]], gap[i], rcond=DECISION_TOL)[0]
-        likely = np.abs(x - rows.x).max(axis=1, initial=0.0) < NEAR * self.sigma
-        return np.asarray(np.where(likely[:, None], x, flat))
 
     # ---- one more facet
     def split(self, t: Array) -> tuple[Array, Array]:
@@ -408,7 +391,7 @@ class _Fit:
             empty = np.flatnonzero(self.found.status != OPTIMAL)
             if not len(empty):
                 return
-            x = self.x[empty]
+            x = self.rows.x[empty]
             out = size * np.maximum((x @ a.T - self.rows.F[empty] @ f.T).max(axis=0), 0.0)
             below = size * np.maximum(lo - x.min(axis=0), 0.0)
             above = size * np.maximum(x.max(axis=0) - up, 0.0)

@@ -129,6 +129,9 @@ def lower_ray(Z: Array, g: Array, basis: Indices, inverse: Array, t: Array, slac
 @kernel
 def heaviest_ray(
     Z: Array,
+    v: Array,
+    start: Array,
+    inside: Array,
     rows: Indices,
     ways: Array,
     several: Mask,
@@ -141,26 +144,27 @@ def heaviest_ray(
     W: Array,
     cov: Array,
     limits: Array,
-    basis: Indices,
-    inverse: Array,
-    t: Array,
-    slack: Array,
 ) -> tuple[Array, int]:
-    """Reweighted l1 from a started ray: the one that most of the open rows lie on, and its excess.
+    """Reweighted l1 from a ray with v't > 0: one that most of the open rows lie on, and its excess.
 
-    Open ``rows`` have ``ways`` (u, nw) out of the region, ``several`` where it is not unique, and
-    ``duals`` from ``spans[k, 0]`` to ``spans[k, 1]`` that are not negative where a facet makes the
-    row optimal. A row counts the more the nearer it is and the less its duals are violated, times
-    ``noise`` (rounds, u). Rows miss a ray by less than the larger of ``limits[0]`` and
-    ``limits[1]`` standard deviations of their errors: ``errors`` (u, n) are variances of decisions,
-    whose coordinates are ``W`` (n, nw), with no column where rows are exact, and ``cov`` (R, R) is
-    the mean covariance of errors of Z. ``limits[2:]`` are the excess that is enough, the violation
-    that is none, and the weight of violations. A ray has R zeros where none was found.
+    The ray begins at ``start``, moved ``inside`` as far as it needs. Open ``rows`` have ``ways``
+    (u, nw) out of the region, ``several`` where it is not unique, and ``duals`` from ``spans[k,
+    0]`` to ``spans[k, 1]`` that are not negative where a facet makes the row optimal. A row counts
+    the more the nearer it is and the less its duals are violated, times ``noise`` (rounds, u). Rows
+    miss a ray by less than the larger of ``limits[0]`` and ``limits[1]`` standard deviations of
+    their errors: ``errors`` (u, n) are variances of decisions, whose coordinates are ``W`` (n, nw),
+    with no column where rows are exact, and ``cov`` (R, R) is the mean covariance of errors of Z.
+    ``limits[2:]`` are the excess that is enough, the violation that is none, and the weight of
+    violations. A ray has R zeros where none was found.
     """
     u, nw = ways.shape
     N, R = Z.shape
     exact, spread, enough, optimal, blame = limits
     best, best_score = np.zeros(R), np.array([-1.0, -1.0, -1.0])
+    basis, inverse = np.zeros(R - 1, np.int64), np.zeros((R, R))
+    t, slack = start.copy(), np.zeros(N)
+    if not start_ray(Z, v, inside, basis, inverse, t, slack):
+        return best, 0
     place = np.full(N, -1)
     near, wrong = np.zeros(u), np.zeros(u)
     blocked = np.zeros(u, dtype=np.bool_)

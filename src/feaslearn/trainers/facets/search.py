@@ -12,7 +12,6 @@ from feaslearn.tolerances import DECISION_TOL, ROUNDING
 from feaslearn.trainers.facets.candidates import (
     Candidate,
     blocked,
-    climb,
     determined,
     heavy,
     is_known,
@@ -54,18 +53,17 @@ def search(state: State, only_determined: bool = False) -> list[Candidate]:
         seeds = state.random.choice(U, min(TRIES, len(U)), replace=False, p=p / p.sum())
         cool[seeds] += 1
         found = [b for i in seeds if (b := heavy(state, i)) is not None]
-        before, last = state.left, state.snapshot()
+        before, last = state.left, (state.a, state.f, state.kind)
         sure = [b for b in found if b.excess >= EXCESS]
         added = 0
         for b in sorted(sure, key=lambda b: (b.excess < MUCH, -b.rank, -b.excess)):
             added += _consider(state, look(state, b.t), only_determined)
         if added and state.left < before:
             prune(state)
-            _other_sides(state)
             fails, vain, cool[:] = 0, [], 0.0
             continue
         if added:  # rounding alone
-            state.restore(last)
+            state.set_facets(*last)
         vain += found
         fails += 1
     return vain
@@ -96,98 +94,17 @@ def _consider(state: State, b: Candidate, only_determined: bool) -> bool:
     return True
 
 
-# Facets that are there, changed if no more rows are left unexplained.
-
-
-def _place(state: State, t: Array, kind: str, instead: Sequence[int]) -> None:
-    """Put one facet in the place of others, determined if its rows determine it."""
-    exact = determined(state, t)
-    state.drop(*instead)
-    if exact is None:
-        state.add(*state.split(t), kind)
-    else:
-        state.add(*state.split(exact), "determined")
-
-
-def upgrade(state: State) -> bool:
-    """Turn open facets to where more rows lie on them, if no row objects."""
-    changed = False
-    for j in range(state.m - 1, -1, -1):
-        if state.kind[j] == "determined" or state.late():
-            continue
-        t = state.of_facet(j)
-        better = climb(state, t)
-        if better is t:
-            continue
-        last, before = state.snapshot(), int(state.unexplained.sum())
-        _place(state, better, "open", [j])
-        if state.unexplained.sum() > before:
-            state.restore(last)
-        else:
-            changed = True
-    return changed
-
-
-def unite(state: State) -> bool:
-    """Make one facet of two whose rows lie on one supporting hyperplane."""
-    j, changed = 0, False
-    while j < state.m and not state.late():
-        share = (state.on & state.on[:, j : j + 1]).sum(axis=0)
-        for k in np.argsort(-share, kind="stable"):
-            if k == j or share[k] < 2 or {state.kind[j], state.kind[k]} == {"determined"}:
-                continue
-            T = np.flatnonzero(state.on[:, j] | state.on[:, k])
-            if state.metric(T).eigen(state.Z[T])[2] >= state.R:
-                continue
-            t = member(state, T, state.vec(state.W.T @ (state.a[j] + state.a[k])))
-            if t is None:
-                continue
-            last, before = state.snapshot(), int(state.unexplained.sum())
-            _place(state, t, "open", [j, int(k)])
-            if state.unexplained.sum() <= before:
-                j, changed = -1, True
-                break
-            state.restore(last)
-        j += 1
-    return changed
-
-
-def turn(state: State) -> bool:
-    """Look again from the rows of open facets, without them: a chance row may have pinned them."""
-    changed = False
-    for j in range(state.m - 1, -1, -1):
-        if state.kind[j] == "determined" or state.late():
-            continue
-        last, before = state.snapshot(), int(state.unexplained.sum())
-        rows = np.flatnonzero(state.on[:, j])
-        state.drop(j)
-        found = None
-        for i in state.random.permutation(rows[state.open[rows]])[:TRIES]:
-            b = heavy(state, i)
-            found = determined(state, b.t) if b is not None and b.excess >= EXCESS else None
-            if found is not None:
-                break
-        if found is not None and not is_known(state, found):
-            state.add(*state.split(found), "determined")
-        if found is None or state.unexplained.sum() > before:
-            state.restore(last)
-        else:
-            changed = True
-    return changed
-
-
-def _other_sides(state: State) -> None:
+def other_sides(state: State) -> bool:
     """Add facets where open rows share the greatest slack of a facet: it is a column too."""
-    rows = state.rows
-    for j in range(state.m):
-        if state.kind[j] == "rare":
-            continue
+    rows, m = state.rows, state.m
+    for j in range(m):
         a, f = state.a[j], state.f[j]
         slack = rows.F @ f - rows.x @ a
         tol = state.facet_tol(a[None], f[None])[:, 0]
         top = (slack > slack.max() - tol) & state.open & ((rows.x - state.y) @ a > tol)
         if top.sum() > 1:
             state.add(-a, slack.max() * rows.one - f, "other")
+    return state.m > m
 
 
 def prune(state: State) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,11 +18,9 @@ from feaslearn.tolerances import (
     SAME_TOL,
     SOLVED_DEPENDENT_TOL,
 )
-from feaslearn.trainers.facets.hyperplanes import Metric, Rays
+from feaslearn.trainers.facets.hyperplanes import Metric
 from feaslearn.trainers.facets.rows import SPREAD, STEP, Rows, Task
 
-#: Rows that are looked at one by one rather than all at once.
-FEW = 20
 #: Savings of a cheaper point below this are none, for costs of length one.
 GAIN = 3.0 * DECISION_TOL
 
@@ -42,8 +40,6 @@ class Missing(NamedTuple):
     def violations(self, a: Array, rows: Indices) -> Array:
         """Return by how much these rows are not optimal under a facet of normal a."""
         spans = self.spans[rows]
-        if len(rows) < FEW:
-            return -np.array([float((self.duals[i:j] @ a).min(initial=0.0)) for i, j in spans])
         found, there = np.zeros(len(rows)), np.flatnonzero(spans[:, 1] > spans[:, 0])
         values = np.append(self.duals @ a, 0.0)
         # Of each pair of ends the first: what lies between two rows does not count.
@@ -95,7 +91,6 @@ class State:
         self.R = self.Z.shape[1]
         self._exact_metric = Metric(DECISION_TOL**2 * np.eye(self.R), 1.0)
         self.c = rows.c @ self.W
-        self.ray = Rays(self.Z, np.append(np.zeros(self.nw), rows.one))
         self.refresh()
 
     def covariance(self, which: Indices) -> Array:
@@ -318,12 +313,3 @@ class State:
     def add(self, a: Array, f: Array, kind: str) -> None:
         """Append a facet."""
         self.set_facets(np.vstack([self.a, a]), np.vstack([self.f, f]), [*self.kind, kind])
-
-    def snapshot(self) -> dict[str, Any]:
-        """Return all that changes with the facets."""
-        return {**self.__dict__, "y": self.y.copy(), "gain": self.gain.copy()}
-
-    def restore(self, before: dict[str, Any]) -> None:
-        """Go back to a snapshot, which is not used again."""
-        self.__dict__.pop("missing", None)
-        self.__dict__.update(before)
