@@ -72,6 +72,21 @@ def test_decisions_are_optimal_in_the_forward_problem(data: fl.Decisions) -> Non
     assert small.forward.distance_to_feasible(wrong, small.signals, "l1").min() > 1.0
 
 
+def test_dispatches_that_a_warm_start_misses_are_found_by_a_cold_one() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
+        data = make_dcopf(
+            "case60_c",
+            100,
+            variant="sad",
+            zones=8,
+            quadratic="linearize",
+            load_range=(0.6, 1.0),
+            random_state=1,
+        )
+    assert np.isfinite(data.decisions).all()
+
+
 def test_names_and_ranges(data: fl.Decisions) -> None:
     grid = DcGrid("case39_epri", "api")
     assert data.names.signals == (

@@ -139,19 +139,25 @@ class WarmProgram:
         """Solve, store the optimum of sample i if there is one, and return the status."""
         solver = self._solver
         solver.run()
-        if status_of(solver) != "Optimal":
-            # A warm basis can mislead and the dual simplex method stall: only a cold start of the
-            # primal one may say that there is no optimum.
+        status = status_of(solver)
+        if status != "Optimal":
+            # A warm basis can mislead: nothing but a cold start may say that there is no optimum.
+            solver.clearSolver()
+            solver.run()
+            status = status_of(solver)
+        if status not in ("Optimal", "Infeasible", "Unbounded"):
+            # The dual simplex method can stall where the primal one does not.
             solver.setOptionValue("simplex_strategy", PRIMAL)
             solver.clearSolver()
             solver.run()
             solver.setOptionValue("simplex_strategy", DUAL)
-        if status_of(solver) == "Optimal":
+            status = status_of(solver)
+        if status == "Optimal":
             found = solver.getSolution()
             parts = (found.col_value, found.row_dual, found.col_dual)
             for stored, values in zip(answers, parts, strict=True):
                 stored[i] = values
-        return status_of(solver)
+        return status
 
 
 def _same(i: int, first: Array, second: Array) -> bool:
