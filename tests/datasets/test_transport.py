@@ -84,7 +84,7 @@ def test_demand_may_stand_anywhere_among_the_signals() -> None:
 
 def test_demand_that_cannot_be_served_is_named() -> None:
     network = TransportNetwork(2, [(1, 2)], 0.5, [1], 3.0)
-    with pytest.raises(DataError, match=r"cannot be served at sample 1 \(together 1.75"):
+    with pytest.raises(DataError, match=r"cannot be served at sample 1 \(up to 0.25 is missing\)"):
         network.dispatch([[1.0, 0.5], [1.0, 0.75]], [[1.0], [1.0]])
 
 

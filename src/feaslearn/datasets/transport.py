@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from functools import cached_property
 from operator import index
 from typing import NamedTuple
 
@@ -10,13 +12,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.exceptions import DataError, Problems
+from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
 from feaslearn.parameters import Integer, check_capacity, check_value
 from feaslearn.problem import AffineRows, LinearProgram
 from feaslearn.problem.forward_problem import check_same_length, check_table
 from feaslearn.solvers.highs import name_rows
-from feaslearn.solvers.small_lp import Limits, solve_programs
-from feaslearn.solvers.small_lp_kernels import OPTIMAL
+from feaslearn.tolerances import CAPACITY_TOL
+
+#: Most nodes and plants whose sets are enumerated, and entries that are held at once.
+ENUMERATED_NODES, ENUMERATED_PLANTS = 16, 8
+MAX_ENTRIES = 2**22
+
+Ranges = list[tuple[float, float]]
 
 
 class TransportNetwork:
@@ -25,7 +32,13 @@ class TransportNetwork:
     .. math:: \min_{x, z} c'x \quad \text{s.t.} \quad E x = B z + d,\; |z| \le f,\; 0 \le x \le C
 
     where ``z`` are the flows on the lines. The dispatches that some flows allow are the bases of a
-    polymatroid, so that only the order of the prices matters: plants are dispatched cheapest first.
+    polymatroid: with
+
+    .. math:: F(S) = \min_{T} \left[ d(T) + f(\delta T) + C(S \setminus T) \right]
+
+    the most that the plants ``S`` can deliver (``T`` over all sets of nodes, ``f(δT)`` the capacity
+    of the lines that leave ``T``), the plants are dispatched cheapest first, each up to the
+    increment of ``F``. That is exact and needs no solver.
 
     Parameters
     ----------
@@ -71,6 +84,7 @@ class TransportNetwork:
         self.plants = parts.plants
         self.line_capacity = parts.line_capacity
         self.generator_capacity = parts.generator_capacity
+        self._limits: dict[int, tuple[Array, Array]] = {}
 
     def __repr__(self) -> str:
         return (
@@ -99,18 +113,9 @@ class TransportNetwork:
         check_same_length(problems, demands=demand, costs=cost)
         _check_not_negative(problems, demand)
         problems.raise_if_any(DataError, "TransportNetwork.dispatch")
-        served, dispatch = self._solve(
-            demand, np.argsort(np.argsort(cost, kind="stable")).astype(float)
-        )
-        unserved = np.flatnonzero(~served)
-        if len(unserved):
-            raise DataError(
-                f"the demand cannot be served at {name_rows(unserved)} (together "
-                f"{demand[unserved[0]].sum():.4g} in the first of them, plants up to "
-                f"{self.generator_capacity.sum():.4g}): raise the capacities, add lines or lower "
-                "the demand"
-            )
-        return dispatch
+        if not self._is_enumerated:
+            return self.linear_program().solve(demand, cost)
+        return self._cheapest_first(demand, cost)
 
     def serves(self, demands: ArrayLike) -> Mask:
         """Say which demands the plants can serve through the lines.
@@ -129,7 +134,16 @@ class TransportNetwork:
         demand = check_table(problems, "demands", demands, self.n_nodes)
         _check_not_negative(problems, demand)
         problems.raise_if_any(DataError, "TransportNetwork.serves")
-        return self._solve(demand, np.zeros((len(demand), len(self.plants))))[0]
+        if self._is_enumerated:
+            total = demand.sum(axis=1)
+            return np.asarray(self._most((1 << len(self.plants)) - 1, demand) >= _least(total))
+        program, free = self.linear_program(), np.zeros((1, len(self.plants)))
+        served = np.zeros(len(demand), dtype=bool)
+        for row in range(len(demand)):
+            with suppress(InfeasibleProblemError):
+                program.solve(demand[row : row + 1], free)
+                served[row] = True
+        return served
 
     def linear_program(
         self, n_signals: int | None = None, demand_columns: Sequence[int] | None = None
@@ -158,36 +172,94 @@ class TransportNetwork:
                 f"demand_columns is {list(demand_columns)}, expected {self.n_nodes} columns "
                 f"between 0 and {n_signals - 1}"
             )
+        n_plants, n_lines = len(self.plants), len(self.lines)
+        balance = np.zeros((self.n_nodes, n_plants + n_lines))
+        balance[np.array(self.plants) - 1, np.arange(n_plants)] = 1.0
+        ends = np.array(self.lines, dtype=int).reshape(n_lines, 2) - 1
+        balance[ends[:, 0], n_plants + np.arange(n_lines)] = -1.0
+        balance[ends[:, 1], n_plants + np.arange(n_lines)] = 1.0
         slope = np.zeros((self.n_nodes, n_signals))
         slope[np.arange(self.n_nodes), list(demand_columns)] = 1.0
         served = AffineRows(np.zeros(self.n_nodes), slope)
-        return LinearProgram(self._balance, served, served, *self._bounds, len(self.plants))
+        lower = np.concatenate([np.zeros(n_plants), -self.line_capacity])
+        upper = np.concatenate([self.generator_capacity, self.line_capacity])
+        return LinearProgram(balance, served, served, lower, upper, n_plants)
 
     @property
-    def _balance(self) -> Array:
-        """What plants and flows bring to each node, (nodes, plants and lines)."""
-        n_plants, lines = len(self.plants), np.arange(len(self.lines)) + len(self.plants)
-        balance = np.zeros((self.n_nodes, n_plants + len(lines)))
-        balance[np.array(self.plants) - 1, np.arange(n_plants)] = 1.0
-        ends = np.array(self.lines, dtype=int).reshape(len(lines), 2) - 1
-        balance[ends[:, 0], lines] = -1.0
-        balance[ends[:, 1], lines] = 1.0
-        return balance
+    def _is_enumerated(self) -> bool:
+        """Whether the sets of nodes and plants are few enough to enumerate."""
+        return self.n_nodes <= ENUMERATED_NODES and len(self.plants) <= ENUMERATED_PLANTS
 
-    @property
-    def _bounds(self) -> tuple[Array, Array]:
-        """The least and the greatest output of each plant and flow on each line."""
-        lower = np.concatenate([np.zeros(len(self.plants)), -self.line_capacity])
-        return lower, np.concatenate([self.generator_capacity, self.line_capacity])
+    def _cheapest_first(self, demands: Array, costs: Array) -> Array:
+        """Dispatch the plants in the order of price, each up to the increment of F."""
+        n_samples, n_plants = costs.shape
+        order = np.argsort(costs, axis=1, kind="stable")
+        # The first k plants in the order of price, as one bit for each plant.
+        cheapest = np.cumsum(1 << order, axis=1)
+        most = np.zeros((n_samples, n_plants + 1))
+        for group in np.unique(cheapest):
+            rows, last = np.nonzero(cheapest == group)
+            most[rows, last + 1] = self._most(int(group), demands[rows])
+        total = demands.sum(axis=1)
+        unserved = np.flatnonzero(most[:, -1] < _least(total))
+        if len(unserved):
+            missing = (total - most[:, -1])[unserved].max()
+            raise DataError(
+                f"the demand cannot be served at {name_rows(unserved)} (up to {missing:.4g} is "
+                "missing): raise the capacities, add lines or lower the demand"
+            )
+        dispatch = np.empty((n_samples, n_plants))
+        np.put_along_axis(dispatch, order, np.diff(most, axis=1), axis=1)
+        return np.clip(dispatch, 0.0, self.generator_capacity)
 
-    def _solve(self, demands: Array, costs: Array) -> tuple[Mask, Array]:
-        """Return where demands can be served, and the dispatches of least cost."""
-        lower, upper = (np.tile(side, (len(demands), 1)) for side in self._bounds)
-        padded = np.zeros(lower.shape)
-        padded[:, : len(self.plants)] = costs
-        none = np.zeros(self.n_nodes)
-        found = solve_programs(self._balance, Limits(demands, lower, upper), padded, none)
-        return found.status == OPTIMAL, found.decisions[:, : len(self.plants)].copy()
+    def _most(self, group: int, demands: Array) -> Array:
+        """Return F(S), the most that a group of plants can deliver, for each sample."""
+        if group not in self._limits:
+            self._limits[group] = self._binding_sets(group)
+        members, capacity = self._limits[group]
+        most = np.empty(len(demands))
+        step = max(1, MAX_ENTRIES // len(capacity))
+        for start in range(0, len(demands), step):
+            rows = slice(start, start + step)
+            most[rows] = (demands[rows] @ members.T + capacity).min(axis=1)
+        return most
+
+    @cached_property
+    def _node_sets(self) -> tuple[Mask, Array]:
+        """All sets of nodes as rows, and the capacity of the lines that leave each of them."""
+        numbers = np.arange(1 << self.n_nodes)
+        members = (numbers[:, None] >> np.arange(self.n_nodes)) & 1 == 1
+        cut = np.zeros(len(numbers))
+        for (first, second), capacity in zip(self.lines, self.line_capacity, strict=True):
+            cut += capacity * (members[:, first - 1] != members[:, second - 1])
+        return members, cut
+
+    def _binding_sets(self, group: int) -> tuple[Array, Array]:
+        """Return the sets T that can attain F(S), with what they add to ``d(T)``."""
+        # Demands are not negative, so a set never beats a subset of it that adds no more.
+        members, cut = self._node_sets
+        adds = cut.copy()
+        for plant, (node, capacity) in enumerate(
+            zip(self.plants, self.generator_capacity, strict=True)
+        ):
+            if group >> plant & 1:
+                adds += capacity * ~members[:, node - 1]
+        numbers = np.arange(len(adds))
+        least = adds.copy()
+        best_subset = np.full(len(adds), np.inf)
+        for node in range(self.n_nodes):
+            # Subsets that lack a node so far; after all nodes, of every proper subset.
+            has = members[:, node]
+            without = numbers[has] ^ (1 << node)
+            best_subset[has] = np.minimum(best_subset[has], least[without])
+            least[has] = np.minimum(least[has], least[without])
+        keep = adds < best_subset
+        return members[keep].astype(np.float64), adds[keep]
+
+
+def _least(total: Array) -> Array:
+    """Return what plants must be able to deliver, up to rounding, to serve a total demand."""
+    return np.asarray(total - CAPACITY_TOL * (1.0 + total))
 
 
 def _check_not_negative(problems: Problems, demand: Array) -> None:
