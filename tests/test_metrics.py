@@ -115,28 +115,6 @@ def test_true_losses_are_those_of_the_predictions(name: str, norm: str, squared:
     assert report.suboptimality is None
 
 
-class _Feasible:
-    """Predicts decisions that are feasible but not optimal: optima of other costs."""
-
-    def __init__(self, data: fl.Decisions) -> None:
-        prices = np.random.default_rng(0).uniform(0.1, 1.0, data.cost_matrix.shape)
-        self.decisions = data.forward.solve(data.signals, prices)
-
-    def predict(self, X: np.ndarray) -> np.ndarray:
-        return self.decisions
-
-
-@EACH_DATA_SET
-def test_true_suboptimality_of_a_feasible_prediction_is_the_spo_regret(name: str) -> None:
-    data = DATA_SETS[name](random_state=2)
-    model = _Feasible(data)
-    report = fl.evaluate(model, data, squared=False, normalize_cost=False, losses="all")
-    optima = data.forward.solve(data.signals, data.cost_matrix)
-    regret = ((model.decisions - optima) * data.cost_matrix).sum(axis=1)
-    assert regret.max() > 1e-3
-    assert report.true_suboptimality == pytest.approx(by_hand(regret), rel=1e-6, abs=1e-8)
-
-
 def test_maximisers_are_judged_as_maximisers() -> None:
     data = fl.datasets.make_switch(40, random_state=0)
     profits = fl.AffineCost([0.0, -1.0], [[-1.0], [1.0]])

@@ -107,20 +107,9 @@ def test_switch() -> None:
     assert tied.max() < 1e-9
 
 
-def check_ranges(data: Decisions, ranges: dict[str, tuple[float, float]]) -> None:
-    for name, (low, high) in ranges.items():
-        column = data.signals[:, data.names.signals.index(name)]
-        assert low <= column.min() < low + 0.02 * (high - low), name
-        assert high - 0.02 * (high - low) < column.max() <= high, name
-
-
-def test_power5() -> None:
-    data = make_power5(3000, random_state=0)
-    assert data.names.signals[:3] == ("cost_1", "cost_3", "cost_5")
-    assert data.names.decisions == ("plant_1", "plant_3", "plant_5")
-    np.testing.assert_array_equal(data.cost_matrix, data.signals[:, :3])
-    check_ranges(
-        data,
+POWER = {
+    make_power5: (
+        (1, 3, 5),
         {
             "cost_1": (0.2, 1.0),
             "cost_3": (0.2, 0.5),
@@ -128,9 +117,37 @@ def test_power5() -> None:
             "demand_1": (0.3, 1.5),
             "demand_5": (0.54, 2.7),
         },
-    )
-    assert data.decisions.max() == pytest.approx(3.5)
+    ),
+    make_ieee14: (
+        (2, 8, 13),
+        {
+            "cost_2": (0.2, 0.5),
+            "cost_8": (1.0, 2.0),
+            "cost_13": (0.2, 1.0),
+            "demand_8": (0.54, 2.7),
+            "demand_9": (0.1, 0.2),
+            "demand_14": (0.12, 0.6),
+        },
+    ),
+}
+
+
+@pytest.mark.parametrize("make", POWER, ids=lambda make: make.__name__)
+def test_power_networks(make: Maker) -> None:
+    nodes, ranges = POWER[make]
+    data = make(3000, random_state=0)
+    assert data.names.decisions == tuple(f"plant_{node}" for node in nodes)
+    assert data.names.signals[:3] == tuple(f"cost_{node}" for node in nodes)
+    np.testing.assert_array_equal(data.cost_matrix, data.signals[:, :3])
+    for name, (low, high) in ranges.items():
+        column = data.signals[:, data.names.signals.index(name)]
+        assert low <= column.min() < low + 0.02 * (high - low), name
+        assert high - 0.02 * (high - low) < column.max() <= high, name
     np.testing.assert_allclose(data.decisions.sum(axis=1), data.signals[:, 3:].sum(axis=1))
+    part = data[:200]
+    np.testing.assert_allclose(
+        part.forward.solve(part.signals, part.cost_matrix), part.decisions, atol=1e-8
+    )
 
 
 def test_power5_with_another_topology() -> None:
@@ -145,26 +162,6 @@ def test_power5_with_another_topology() -> None:
         make_power5(-1, lines=[(1, 6)], line_capacity=-1.0, generator_capacity=[1.0])
     for part in ("n_samples=-1", "line 1-6 names node 6", "line_capacity", "generator_capacity"):
         assert part in str(caught.value)
-
-
-def test_ieee14() -> None:
-    data = make_ieee14(3000, random_state=0)
-    assert data.names.decisions == ("plant_2", "plant_8", "plant_13")
-    check_ranges(
-        data,
-        {
-            "cost_2": (0.2, 0.5),
-            "cost_8": (1.0, 2.0),
-            "cost_13": (0.2, 1.0),
-            "demand_8": (0.54, 2.7),
-            "demand_9": (0.1, 0.2),
-            "demand_14": (0.12, 0.6),
-        },
-    )
-    part = data[:200]
-    np.testing.assert_allclose(
-        part.forward.solve(part.signals, part.cost_matrix), part.decisions, atol=1e-8
-    )
 
 
 def test_l1_ball() -> None:

@@ -192,21 +192,21 @@ def test_curved_costs_are_refused_or_linearized() -> None:
         make_dcopf("case5_pjm", 2, quadratic="ignore")
 
 
-def test_names_of_cases() -> None:
-    with pytest.raises(DataError, match="did you mean 'case39_epri'"):
-        DcGrid("case39_eprl")
-    with pytest.raises(DataError, match="may be any of case30_as; case30_ieee"):
-        DcGrid("case30")
-    with pytest.raises(DataError, match="variant is 'API'"):
-        DcGrid("case39", "API")
-    with pytest.raises(DataError, match="of variant 'api', not 'sad'"):
-        DcGrid("case39_epri__api", "sad")
-    with pytest.raises(DataError, match="'typ' is not a variant"):
-        DcGrid("case39_epri__typ")
-    with pytest.raises(DataError, match="expected a name"):
-        DcGrid(39)
-    with pytest.raises(FileError, match=r"no case file nowhere\.m"):
-        DcGrid("nowhere.m")
+@pytest.mark.parametrize(
+    ("case", "message"),
+    [
+        (("case39_eprl",), "did you mean 'case39_epri'"),
+        (("case30",), "may be any of case30_as; case30_ieee"),
+        (("case39", "API"), "variant is 'API'"),
+        (("case39_epri__api", "sad"), "of variant 'api', not 'sad'"),
+        (("case39_epri__typ",), "'typ' is not a variant"),
+        ((39,), "expected a name"),
+        (("nowhere.m",), r"no case file nowhere\.m"),
+    ],
+)
+def test_names_of_cases(case: tuple[object, ...], message: str) -> None:
+    with pytest.raises((DataError, FileError), match=message):
+        DcGrid(*case)
 
 
 CASE = """function mpc = small

@@ -226,7 +226,10 @@ def _given(
 
 def _count(problems: Problems, n_samples: int | None, given: dict[str, Array]) -> int:
     """Return how many samples there are: as asked for, or as many as rows were given."""
-    check_same_length(problems, **given)
+    found = Problems()
+    check_same_length(found, **given)
+    for message in found.messages:
+        problems.add(message)
     lengths = {name: len(table) for name, table in given.items()}
     if n_samples is None:
         if not lengths:
