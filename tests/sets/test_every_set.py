@@ -13,7 +13,6 @@ from feaslearn.sets import AffineImage, Box, HalfSpaces, Hypersimplex, Polytope,
 from feaslearn.sets.half_spaces import half_spaces_of_points
 from feaslearn.sets.image_kernels import predict_rows
 from feaslearn.tolerances import TIE_TOL
-from oracles import least_cost
 from registry import (
     FOR_EACH_SET,
     NAMES,
@@ -23,30 +22,9 @@ from registry import (
     mixtures,
     points,
     size_of,
-    vectors,
 )
 
 TOLERANCE = 1e-6
-
-
-@pytest.mark.parametrize("name", NAMES)
-@FOR_EACH_SET
-@given(data=st.data())
-def test_minimisers_are_in_the_set_and_optimal(name: str, data: st.DataObject) -> None:
-    primitive, form = example(name), example(name).conic_form()
-    q = data.draw(vectors(primitive.dimension))
-    low, high = least_cost(form, q)
-    allowed = TOLERANCE * size_of(name) * np.abs(q).max()
-    assert high - low <= allowed  # the oracle itself
-
-    first, center = primitive.argmin(q), primitive.argmin(q, ties="center")
-
-    for z in (first, center):
-        assert form.violation(z[None, :])[0] <= TOLERANCE * size_of(name)
-        assert low - allowed <= q @ z <= high + allowed
-    assert primitive.minimum(q)[0] == pytest.approx(q @ first, abs=allowed)
-    if not primitive.tied(q)[0]:
-        assert center == pytest.approx(first, abs=1e-5 * size_of(name))
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if example(name).code() is not None])

@@ -18,7 +18,7 @@ from feaslearn.exceptions import (
 from feaslearn.sets import Cone, ConicForm
 from feaslearn.solvers import conic
 from feaslearn.solvers.conic import minimize_linear, solve_conic
-from registry import NAMES, example
+from registry import NAMES, example, size_of
 
 MIXED = ConicForm(
     np.array([[1.0, 0], [0, 1], [1, 1], [0, 0], [1, 0], [0, 1]]),
@@ -44,6 +44,12 @@ def test_multipliers_prove_the_minimum_at_any_scale(name: str, size: float) -> N
     assert form.H.T @ solution.dual == pytest.approx(q, abs=1e-7 * size)
     assert solution.dual @ form.h == pytest.approx(solution.value, abs=1e-7 * size)
     assert q @ solution.point == pytest.approx(solution.value, abs=1e-7 * size)
+    assert form.violation(solution.point[None])[0] <= 1e-7 * size_of(name)
+    for cone, rows in form.blocks():
+        # All cones but that of zeros are their own duals.
+        if cone.kind != "zero":
+            dual = ConicForm(np.eye(cone.size), np.zeros(cone.size), (cone,))
+            assert dual.violation(solution.dual[None, rows])[0] <= 1e-7 * size
 
 
 def test_programs_without_an_answer() -> None:

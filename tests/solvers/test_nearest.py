@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
-from feaslearn.sets import AffineImage, Box, L2Ball, Simplex
+from feaslearn.sets import AffineImage, Box, ConicForm, L2Ball, Simplex
 from feaslearn.solvers.conic import nearest_by_solver
 from feaslearn.solvers.nearest_kernels import can_project, nearest
 from feaslearn.tolerances import TIE_TOL
-from oracles import polyhedral_distance
 from registry import (
     FOR_EACH_SET,
     NAMES,
@@ -68,6 +68,31 @@ def test_distance_is_zero_inside(name: str, rng: np.random.Generator, n: int) ->
     assert image.distance(image.at(inside)) <= 1e-8 * size_of(name) * max(1.0, np.abs(M).max())
     assert image.contains(image.at(inside)).all()
     assert image.nearest(image.at(inside)).slope == pytest.approx(np.zeros(n))
+
+
+def polyhedral_distance(form: ConicForm, M: np.ndarray, target: np.ndarray, norm: str) -> float:
+    """Return ``min |M z - target|`` over a polyhedral form in the l1 or linf norm, with SciPy."""
+    n, p = M.shape
+    bounds_of = np.eye(n) if norm == "l1" else np.ones((n, 1))
+    m = bounds_of.shape[1]
+    equal = form.equality_rows
+    inequalities = np.block(
+        [
+            [M, -bounds_of],
+            [-M, -bounds_of],
+            [-form.H[~equal], np.zeros((int((~equal).sum()), m))],
+        ]
+    )
+    answer = linprog(
+        np.concatenate([np.zeros(p), np.ones(m)]),
+        A_ub=inequalities,
+        b_ub=np.concatenate([target, -target, -form.h[~equal]]),
+        A_eq=np.hstack([form.H[equal], np.zeros((int(equal.sum()), m))]) if equal.any() else None,
+        b_eq=form.h[equal] if equal.any() else None,
+        bounds=(None, None),
+    )
+    assert answer.status == 0, answer.message
+    return float(answer.fun)
 
 
 @pytest.mark.parametrize("name", POLYHEDRAL)

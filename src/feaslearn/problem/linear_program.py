@@ -137,10 +137,8 @@ class LinearProgram(CheckedProblem):
         ndarray of shape (N, n)
             The decisions.
         """
-        tables = self._tables("solve_where_feasible", signals, costs=costs)
-        program, scaled, bounds = self._program(*tables)
-        answers = program.solve(scaled, bounds, infeasible=True)
-        return np.ascontiguousarray(answers.points[:, : self.n_decisions])
+        table, weights = self._tables("solve_where_feasible", signals, costs=costs)
+        return self._minimizers(table, weights, infeasible=True)
 
     def _read(self, problems: Problems, signals: ArrayLike) -> tuple[Array, int]:
         return check_table(problems, "signals", signals, self.n_signals), self.n_decisions
@@ -155,8 +153,8 @@ class LinearProgram(CheckedProblem):
         lower, upper = np.broadcast_to(self.lower, shape), np.broadcast_to(self.upper, shape)
         return Bounds(row_lower, row_upper, lower, upper)
 
-    def _minimizers(self, table: Array, costs: Array) -> Array:
-        answers, _ = self._solve(table, costs)
+    def _minimizers(self, table: Array, costs: Array, infeasible: bool = False) -> Array:
+        answers, _ = self._solve(table, costs, infeasible)
         return np.ascontiguousarray(answers.points[:, : self.n_decisions])
 
     def _distances(self, table: Array, points: Array, costs: Array | None, norm: Norm) -> Array:
@@ -164,17 +162,16 @@ class LinearProgram(CheckedProblem):
             return distances(points, self.matrix, self._bounds(table), norm)
         return distances(points, self.matrix, self._optimal_face(*self._solve(table, costs)), norm)
 
-    def _solve(self, signals: Array, costs: Array) -> tuple[Answers, Bounds]:
+    def _solve(
+        self, signals: Array, costs: Array, infeasible: bool = False
+    ) -> tuple[Answers, Bounds]:
         """Return the solutions of all samples, and their bounds."""
-        program, scaled, bounds = self._program(signals, costs)
-        return program.solve(scaled, bounds), bounds
-
-    def _program(self, signals: Array, costs: Array) -> tuple[WarmProgram, Array, Bounds]:
-        """Scale the costs to about one, so that tolerances mean the same in any unit."""
+        # Costs of about one, so that tolerances mean the same in any unit.
         _, exponents = np.frexp(np.abs(costs).max(axis=1, keepdims=True))
         scaled = np.zeros((len(costs), self.matrix.shape[1]))
         scaled[:, : self.n_decisions] = np.ldexp(costs, -exponents)
-        return WarmProgram(self.matrix), scaled, self._bounds(signals)
+        bounds = self._bounds(signals)
+        return WarmProgram(self.matrix).solve(scaled, bounds, infeasible=infeasible), bounds
 
     def _optimal_face(self, answers: Answers, bounds: Bounds) -> Bounds:
         """Hold every row and variable with a non-zero dual at its binding bound."""

@@ -8,8 +8,6 @@ equalities, which is exact, where the row :math:`q'z \le v^*` would leave no int
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from scipy.linalg import null_space
 
@@ -21,7 +19,7 @@ from feaslearn.exceptions import (
     UnboundedSetError,
 )
 from feaslearn.solvers.conic import ConicSolution, minimize_linear
-from feaslearn.solvers.conic_form import Cone, ConicForm
+from feaslearn.solvers.conic_form import Cone, ConicForm, equality_rows, kept_cones
 from feaslearn.solvers.triangle import matrices, split, turned
 from feaslearn.tolerances import ROUNDING, SOLVED_DEPENDENT_TOL, ZERO_MULTIPLIER, size_of
 
@@ -44,39 +42,29 @@ def check_nonempty_and_bounded(form: ConicForm, name: object) -> None:
                 ) from None
 
 
-class FlatFace(NamedTuple):
-    """The points ``z = point + basis w`` with w in a conic form without equalities."""
+def optimal_face(
+    form: ConicForm, solution: ConicSolution, q: Array
+) -> tuple[Array, Array, ConicForm]:
+    """Return the minimisers of ``q``, given one optimal point with its multipliers.
 
-    point: Array
-    basis: Array
-    form: ConicForm
-
-
-def optimal_face(form: ConicForm, solution: ConicSolution, q: Array) -> FlatFace:
-    """Return the minimisers of ``q`` in ``form``, given one optimal point with its multipliers."""
+    They are the points ``z = point + basis w`` with w in a conic form without equalities.
+    """
     zero = ZERO_MULTIPLIER * np.abs(q).max() / np.abs(form.H).max()
     parts = [
         _reduced(cone, form.H[rows], form.h[rows], solution.dual[rows], zero)
         for cone, rows in form.blocks()
     ]
-    equal, rows, right, cones = [np.empty((0, len(q)))], [], [], []
-    for part in parts:
-        for cone, block in part.blocks():
-            if cone.kind == "zero":
-                equal.append(part.H[block])
-            elif cone.size:
-                rows.append(part.H[block])
-                right.append(part.h[block])
-                cones.append(cone)
+    cones = [cone for part in parts for cone in part.cones]
+    equal = equality_rows(cones)
+    H, h = np.vstack([part.H for part in parts]), np.concatenate([part.h for part in parts])
     # The equalities hold at the solver's point by construction; only their directions count.
-    basis = null_space(np.vstack(equal), rcond=SOLVED_DEPENDENT_TOL)
-    H = np.vstack([np.empty((0, len(q))), *rows])
-    h = np.concatenate([np.empty(0), *right]) - H @ solution.point
+    basis = null_space(H[equal], rcond=SOLVED_DEPENDENT_TOL)
+    H, h = H[~equal], h[~equal] - H[~equal] @ solution.point
     within = H @ basis
     # A row that is constant on the face is left with rounding errors, which would mislead a
     # solver that scales rows.
     within[np.abs(within) <= ROUNDING * np.linalg.norm(H, axis=1, keepdims=True)] = 0.0
-    return FlatFace(solution.point, basis, ConicForm(within, h, tuple(cones)))
+    return solution.point, basis, ConicForm(within, h, kept_cones(cones, ~equal))
 
 
 def _reduced(cone: Cone, H: Array, h: Array, dual: Array, zero: float) -> ConicForm:
@@ -88,7 +76,10 @@ def _reduced(cone: Cone, H: Array, h: Array, dual: Array, zero: float) -> ConicF
     if cone.kind == "zero" or np.linalg.norm(dual) <= zero:
         return ConicForm(H, h, (cone,))
     if cone.kind == "semidefinite":
-        return _on_a_null_space(H, h, dual, zero)
+        # With V a basis of the multipliers' null space, the slack is ``V W V'``.
+        rows, kept, *_ = split(dual, zero)
+        cones = (Cone("semidefinite", kept), Cone("zero", len(h) - kept))
+        return ConicForm(rows @ H, rows @ h, cones)
     if np.linalg.norm(dual[1:]) < dual[0] * (1.0 - ZERO_MULTIPLIER):
         return ConicForm(H, h, (Cone("zero", cone.size),))
     return _on_a_ray(H, h, dual)
@@ -103,19 +94,11 @@ def _on_a_ray(H: Array, h: Array, dual: Array) -> ConicForm:
     return ConicForm(rows, offset, (Cone("zero", len(complement)), Cone("nonnegative", 1)))
 
 
-def _on_a_null_space(H: Array, h: Array, dual: Array, zero: float) -> ConicForm:
-    """Semidefinite rows: with V a basis of the multipliers' null space, the slack is ``V W V'``."""
-    rows, kept, *_ = split(dual, zero)
-    cones = (Cone("semidefinite", kept), Cone("zero", len(h) - kept))
-    return ConicForm(rows @ H, rows @ h, cones)
-
-
 # How the minimiser of a linear cost over a curved set moves when the cost moves.
 #
 # On the manifold of active constraints the minimiser solves a smooth problem whose Lagrangian has
 # the Hessian :math:`W = \sum_b \mu_b \nabla^2 f_b(z)`, with :math:`f_b(z) = \|u_b\| - t_b` for
-# each
-# active second-order cone. For a semidefinite cone with slack
+# each active second-order cone. For a semidefinite cone with slack
 # :math:`S = \sum_b \sigma_b v_b v_b'` and multipliers :math:`\sum_a \mu_a u_a u_a'`, it adds
 # :math:`\sum_{ab} (2 \mu_a / \sigma_b) g_{ab} g_{ab}'` with :math:`g_{ab}` the gradient of
 # :math:`u_a' S v_b`. With N a basis of the tangent space,

@@ -243,19 +243,6 @@ def nearest_on_corral(
 
 
 @inner_kernel
-def nearest_by_vertices(
-    code: SetCode, M: Array, target: Array, q: Array, tolerance: float, z: Array
-) -> float:
-    """Write into ``z`` the minimiser of ``|M z - target|`` over ``argmin q'z``; return it squared.
-
-    Rows of ``M`` that are zero where ``target`` is zero do not count (unobserved decisions).
-    """
-    corral = new_corral(*M.shape)
-    # A plain 0 would compile once more, for the number 0.
-    return nearest_on_corral(code, M, target, q, tolerance, corral, int(np.int64(0)), z)[0]
-
-
-@inner_kernel
 def span_square(corral: Corral, size: int, g: Array) -> float:
     """Return the square of the part of ``g`` along the face that a corral spans.
 
@@ -344,17 +331,6 @@ def nearest_in_image(ball: BallImage, target: Array, r: Array, z: Array) -> floa
     return t
 
 
-@inner_kernel
-def nearest_in_ball(M: Array, target: Array, z: Array) -> float:
-    """Write into ``z`` the minimiser of ``|M z - target|`` over the unit ball; return it squared.
-
-    With ``M = U S V'``; see `nearest_in_image`.
-    """
-    ball = ball_image(M)
-    nearest_in_image(ball, target, np.empty(ball.U.shape[1]), z)
-    return residual_of(M, z, target, np.empty(M.shape[0]))
-
-
 def can_project(code: SetCode) -> bool:
     """Whether `nearest` serves this set: convex, and balls only alone, not inside a product."""
     if BINARY_POINTS in code.kinds:
@@ -364,13 +340,19 @@ def can_project(code: SetCode) -> bool:
 
 @kernel
 def nearest(code: SetCode, M: Array, target: Array, q: Array, tolerance: float, z: Array) -> float:
-    """Nearest point over the minimisers of ``q'z`` in a coded set; see `can_project`."""
+    """Write into ``z`` the minimiser of ``|M z - target|`` over ``argmin q'z``; return it squared.
+
+    For sets that it serves, see `can_project`. Rows of ``M`` that are zero where ``target`` is zero
+    do not count (unobserved decisions).
+    """
     if code.kinds[0] == L2_BALL and code.kinds.size == 1:
         if minimize_twice(code, q, tolerance, q, z):
-            return nearest_in_ball(M, target, z)
-        residual = M @ z - target
-        return float(np.sum(residual * residual))
-    return nearest_by_vertices(code, M, target, q, tolerance, z)
+            ball = ball_image(M)
+            nearest_in_image(ball, target, np.empty(ball.U.shape[1]), z)
+        return residual_of(M, z, target, np.empty(M.shape[0]))
+    corral = new_corral(*M.shape)
+    # A plain 0 would compile once more, for the number 0.
+    return nearest_on_corral(code, M, target, q, tolerance, corral, int(np.int64(0)), z)[0]
 
 
 @kernel
