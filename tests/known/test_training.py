@@ -64,10 +64,8 @@ def refit_problem(hypothesis: Any, rng: np.random.Generator) -> tuple[known_refi
     "hypothesis",
     [
         fl.Affine(fl.Simplex(3)),
-        fl.Affine(fl.Box(2)),
         fl.Affine(fl.Polytope([[1, 1], [1, -1], [-1, 1], [-1, -1]], -np.ones(4))),
         fl.Scaled(fl.L1Ball(3)),
-        fl.Minkowski.pairs(3),
         fl.Minkowski.pairs(3, scale="tents", n_knots=3),
         fl.Minkowski.box(3, scale="shared"),
     ],

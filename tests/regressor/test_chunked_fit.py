@@ -179,11 +179,9 @@ def test_a_hypothesis_is_chosen_among_those_that_chunks_can_be_fitted_by() -> No
     assert "selected among those that can be fitted from chunks" in model.result_.warnings[-1]
 
 
-def test_what_chunks_hold_is_not_given_again() -> None:
+def test_samples_of_chunks_are_not_kept() -> None:
     X, y = samples(50)
     model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2])
-    with pytest.raises(DataError, match="y is not for Chunks"):
-        model.fit(chunked(X, y), y)
     with pytest.raises(DataError, match="fitted to chunks"):
         model.fit(chunked(X, y)).bootstrap(10)
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.regressor.checks import check_fit
 from feaslearn.trainers import GradientDescent
 
 N = 24_000
@@ -44,14 +43,6 @@ def test_single_precision_is_the_fit_to_the_same_numbers(name: str, arrays: Any)
     in_columns = np.asfortranarray(signals, dtype=float), np.asfortranarray(decisions, dtype=float)
     double = model.fit(*in_columns).theta_
     np.testing.assert_allclose(single, double, rtol=1e-9, atol=1e-12)
-
-
-def test_a_large_table_stays_where_it_is(arrays: Any) -> None:
-    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2])
-    table = check_fit(model, *arrays, None, None).samples.source.table
-    assert np.shares_memory(table.signals, arrays[0])
-    assert np.shares_memory(table.decisions, arrays[1])
-    assert table.weights.strides == (0,)
 
 
 def test_a_fit_makes_no_copy_of_the_data() -> None:

@@ -18,6 +18,7 @@ from feaslearn.costs import CostSpecification
 from feaslearn.data import Block, Names, Samples, Source
 from feaslearn.data.checks import check_weights
 from feaslearn.exceptions import (
+    DataError,
     FeaslearnWarning,
     Problems,
     RoleWarning,
@@ -39,7 +40,6 @@ from feaslearn.inference.roles import (
 )
 from feaslearn.known import Known
 from feaslearn.losses import Loss, Objective
-from feaslearn.parameters import checked
 from feaslearn.regressor.checks import FitData, align_rows, check_chunks, check_fit
 from feaslearn.regressor.facet_summary import summarize
 from feaslearn.regressor.facet_table import FacetTable
@@ -49,7 +49,7 @@ from feaslearn.regressor.reader import (
     Reader,
     check_columns,
     check_signals,
-    read,
+    features_of,
     regions_of,
     signal_names,
 )
@@ -436,15 +436,11 @@ def _chunk(
     model: RegionRegressor, X: Any, y: Any, costs: Any, sample_weight: Any
 ) -> tuple[Block, Array]:
     """Return the rows that count, and the signals of these rows."""
-    features, prices = read(model, X, costs)
-    signals = check_signals(model, X)
-    reader: Reader = vars(model)["_reader"]
-    decisions = reader.decisions(y, len(features))
-    problems = Problems()
-    weights = checked(
-        check_weights(sample_weight, len(features), problems), problems, "partial_fit"
-    )
-    if sample_weight is not None:
-        weights = np.asarray(sample_weight, dtype=np.float64)
+    signals, reader = check_signals(model, X), cast(Reader, vars(model)["_reader"])
+    features, prices = features_of(model, signals), reader.prices(signals, model.cost_, costs)
+    decisions, problems = reader.decisions(y, len(features)), Problems()
+    check_weights(sample_weight, len(features), problems)
+    problems.raise_if_any(DataError, "partial_fit")
+    weights = np.ones(len(features)) if sample_weight is None else np.asarray(sample_weight, float)
     kept = (weights > 0.0) & ~np.isnan(decisions).all(axis=1)
     return Block(features, prices, decisions, weights).rows(kept), signals[kept]

@@ -52,7 +52,7 @@ class Candidate:
 def blocked(state: State, which: Indices, t: Array) -> Mask:
     """Return rows that may need t: it closes their way out (any, if several facets are missing)."""
     closed = state.missing.out[which] @ t[: state.nw]
-    return np.where(state.deficit[which] > 1, np.abs(closed), closed) > DECISION_TOL
+    return np.where(state.missing.deficit[which] > 1, np.abs(closed), closed) > DECISION_TOL
 
 
 def by_chance(state: State, slack: Array, tol: Array) -> int:
@@ -112,7 +112,7 @@ def heavy(state: State, i: int) -> Candidate | None:
         np.append(np.zeros(state.nw), rows.one),
         U,
         missing.out[U],
-        state.deficit[U] > 1,
+        missing.deficit[U] > 1,
         missing.duals,
         missing.spans[U],
         through,
@@ -241,7 +241,7 @@ def member(state: State, T: Indices, v: Array, without: Indices | None = None) -
 
 def refuted(state: State, t: Array, T: Indices) -> float:
     """Return the share of the rows of T with nothing else missing that t does not make optimal."""
-    one = T[state.deficit[T] == 1]
+    one = T[state.missing.deficit[T] == 1]
     if len(one) == 0:
         return 0.0
     s = state.solve_with(t, one)

@@ -272,11 +272,6 @@ class State:
         return self._ways[key]
 
     @property
-    def deficit(self) -> Indices:
-        """How many facets each row misses."""
-        return self.missing.deficit
-
-    @property
     def open(self) -> Mask:
         """The rows that miss facets."""
         return np.asarray(self.missing.deficit > 0)
