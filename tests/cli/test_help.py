@@ -8,9 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-import feaslearn as fl
 from feaslearn.cli.parsing import usages
 
 WITH_EXAMPLES = ["", "demo", "check", "fit", "predict", "explain", "evaluate", "report", "export"]
@@ -25,19 +22,10 @@ def examples(text: str) -> list[tuple[str, ...]]:
     return [tuple(shlex.split(line)[2:]) for line in lines]
 
 
-def write_parquet(folder: Path) -> None:
-    """Write a few samples with the names that ``feaslearn demo --data`` gives its columns."""
-    data = fl.datasets.make_power5(30, random_state=0)
-    columns = {f"cost_{i}": data.signals[:, i] for i in range(3)}
-    columns |= {f"demand_{i}": data.signals[:, 3 + i] for i in range(5)}
-    columns |= {f"plant_{i}": data.decisions[:, i] for i in range(3)}
-    folder.mkdir()
-    pd.DataFrame(columns).to_parquet(folder / "power.parquet")
-
-
 def test_examples_run_as_printed_and_lines_fit_a_terminal(command: Any) -> None:
     """Each once, in their order: a command writes the same file in the help of every other."""
-    write_parquet(Path("data"))
+    Path("data").mkdir()
+    assert command("demo", "--data", "data/power.parquet", "--samples", "30").code == 0
     done: set[tuple[str, ...]] = set()
     for verb in WITH_EXAMPLES:
         text = command(*verb.split(), "--help").out

@@ -154,9 +154,8 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 CELLS = "[...document.querySelectorAll('#constraints tbody tr:not(.rest) td:last-child')]"
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_the_first_screen_at_1280(many: Path, dark: bool, browser: Browser) -> None:
-    browser.open(many, 1280, dark)
+def test_the_first_screen_at_1280(many: Path, browser: Browser) -> None:
+    browser.open(many, 1280)
     head = browser.run("document.querySelector('h1').textContent")
     assert "explain" in head
     assert "of what varies in rows it has not seen" in head

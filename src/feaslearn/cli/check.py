@@ -171,11 +171,10 @@ def explain(
     at = row - 1
     given = None if prices is None else prices[at]
     found = fitted.explain(X.to_numpy()[at : at + 1], costs=given)
-    names = decision_names(fitted)
-    seen = [table.names.index(name) if name in table.names else None for name in names]
-    observed = None
-    if all(j is not None for j in seen):
-        frame = table.frame([j for j in seen if j is not None], Problems(), allow_missing=True)
+    names, observed = decision_names(fitted), None
+    if set(names) <= set(table.names):
+        seen = [table.names.index(name) for name in names]
+        frame = table.frame(seen, Problems(), allow_missing=True)
         observed = dict(zip(names, frame.to_numpy()[at].tolist(), strict=True))
     console.print(
         {**_facts(found), "row": row, "observed": observed},

@@ -194,8 +194,10 @@ def fit(
     held_out, note = None, None
     X, y = columns.signals, columns.decisions
     if files.in_chunks:
-        parts, (S, D) = list(files.in_chunks), (X.columns, y.columns)
-        model.fit(Chunks(parts, signals=S, decisions=D, weights=weights, memory=memory))
+        parts, names = list(files.in_chunks), (X.columns, y.columns)
+        model.fit(
+            Chunks(parts, signals=names[0], decisions=names[1], weights=weights, memory=memory)
+        )
     else:
         model.fit(X, y, sample_weight=columns.weights)
         limits = limits_at(model, X)

@@ -134,7 +134,7 @@ def parse_features(text: str) -> Any:
 
 def parse_trainer(text: str) -> Trainer | str:
     """Return the trainer of ``auto`` or ``gradient-descent``: the names of the classes."""
-    made: dict[str, Trainer | str] = {"auto": ""}
+    made: dict[str, Trainer | str] = {}
     for name in sorted(trainers.__all__):
         kind = getattr(trainers, name)
         if isinstance(kind, type) and issubclass(kind, Trainer):

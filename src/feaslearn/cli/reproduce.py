@@ -71,8 +71,7 @@ def reproduce(
             "inside a checkout"
         )
         raise typer.Exit(BAD_INPUT)
-    arguments = [*(names or ["all"])]
-    valued = {
+    given = {
         "--seeds": seeds,
         "--solver-seconds": solver_seconds,
         "--at-most": at_most,
@@ -80,13 +79,16 @@ def reproduce(
         "--output": None if output is None else output.resolve(),
         "--jobs": jobs,
         "--scheduler": scheduler,
+        "--quick": quick,
+        "--again": again,
+        "--no-run": no_run,
     }
-    for option, value in valued.items():
-        if value is not None:
-            arguments += [option, str(value)]
-    switches = {"--quick": quick, "--again": again, "--no-run": no_run}
-    arguments += [option for option, wanted in switches.items() if wanted]
-    command = [sys.executable, "-m", "experiments", *arguments]
+    command = [sys.executable, "-m", "experiments", *(names or ["all"])]
+    for option, value in given.items():
+        if value is True:
+            command.append(option)
+        elif value is not None and value is not False:
+            command += [option, str(value)]
     with subprocess.Popen(command, cwd=checkout) as process:
         while process.returncode is None:
             # An interrupt reaches both: the experiments write what is finished, then they end.

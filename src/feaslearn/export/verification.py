@@ -125,14 +125,8 @@ class Verification:
         return "\n".join(lines)
 
 
-class Problem(NamedTuple):
-    """A cost, the least of it over a region, and how much differences are measured by."""
-
-    cost: Array
-    least: float
-    size: float
-
-
+#: A cost, the least of it over a region, and how much differences are measured by.
+Problem = tuple[Array, float, float]
 #: Signals, None for a region, and the problems there.
 Asked = list[tuple[Any, list[Problem]]]
 
@@ -264,12 +258,12 @@ def _problem(region: Region, cost: Array) -> Problem:
     x = region.minimize(cost)
     least = float(cost @ x)
     size = max(region.support(cost) - least, FAR * float(np.abs(cost) @ np.abs(x)))
-    return Problem(cost, least, float(divisors(size)))
+    return cost, least, float(divisors(size))
 
 
 def _hint(asked: Asked, tolerance: float) -> str:
     """Say that a region is too small for solvers, if it is."""
-    size = min(each.size / float(np.abs(each.cost).sum()) for _, some in asked for each in some)
+    size = min(size / float(np.abs(cost).sum()) for _, some in asked for cost, _, size in some)
     if tolerance * size >= HIGHS_TOL:
         return ""
     return (

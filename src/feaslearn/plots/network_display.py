@@ -125,9 +125,8 @@ class NetworkDisplay:
         self.figure_ = self.ax_.figure
         for label, lines, style in self._layers():
             if lines:
-                drawn = networkx.draw_networkx_edges(
-                    graph, positions, edgelist=list(lines), ax=self.ax_, **style
-                )
+                style |= {"edgelist": lines, "ax": self.ax_}
+                drawn = networkx.draw_networkx_edges(graph, positions, **style)
                 drawn.set_label(f"{label} ({len(lines)})")
         self._draw_nodes(networkx, graph, positions)
         self.ax_.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2, frameon=False)
@@ -139,44 +138,27 @@ class NetworkDisplay:
 
     def _layers(self) -> list[tuple[str, list[Line], dict[str, Any]]]:
         """What is drawn, from the back to the front."""
-        known = self.identification
+        known, learned = self.identification, {frozenset(line) for line in self.lines}
         certain = set() if known is None else {frozenset(line) for line in known.certain}
-        learned = {frozenset(line) for line in self.lines}
-        possible: list[Line] = []
-        if known is not None:
-            unsettled = [*known.undetermined, *known.unknown]
-            possible = [line for line in unsettled if frozenset(line) not in learned]
+        unsettled = () if known is None else (*known.undetermined, *known.unknown)
+        possible = [line for line in unsettled if frozenset(line) not in learned]
+        sure = [line for line in self.lines if frozenset(line) in certain]
         others = [line for line in self.lines if frozenset(line) not in certain]
         name = "learned" if known is None else "learned, not certain"
+        faint = {"width": 1.2, "edge_color": GREY, "style": "dotted"}
         return [
             ("true line", list(self.truth or ()), {"width": 11, "edge_color": TRUTH, "alpha": 0.3}),
-            (
-                "only in other networks",
-                possible if len(possible) <= MOST_POSSIBLE else [],
-                {"width": 1.2, "edge_color": GREY, "style": "dotted"},
-            ),
+            ("only in other networks", possible if len(possible) <= MOST_POSSIBLE else [], faint),
             (name, others, {"width": 2.5, "edge_color": ORANGE}),
-            (
-                "certain",
-                [line for line in self.lines if frozenset(line) in certain],
-                {"width": 3.5, "edge_color": BLUE},
-            ),
+            ("certain", sure, {"width": 3.5, "edge_color": BLUE}),
         ]
 
     def _draw_nodes(self, networkx: Any, graph: Any, positions: Positions) -> None:
-        plants = [node for node in self.nodes if node in self.generators]
-        others = [node for node in self.nodes if node not in self.generators]
-        for nodes, shape, size in ((plants, "s", 480), (others, "o", 380)):
-            networkx.draw_networkx_nodes(
-                graph,
-                positions,
-                nodelist=nodes,
-                node_shape=shape,
-                node_size=size,
-                node_color="white",
-                edgecolors="black",
-                ax=self.ax_,
-            )
+        style = {"node_color": "white", "edgecolors": "black", "ax": self.ax_}
+        for is_plant, shape, size in ((True, "s", 480), (False, "o", 380)):
+            nodes = [node for node in self.nodes if (node in self.generators) == is_plant]
+            style |= {"nodelist": nodes, "node_shape": shape, "node_size": size}
+            networkx.draw_networkx_nodes(graph, positions, **style)
         networkx.draw_networkx_labels(graph, positions, ax=self.ax_, font_size=10)
 
     def _title(self) -> str:

@@ -217,9 +217,8 @@ class RegionPathDisplay:
         for index, value in enumerate(self.values):
             # The lightest end of the scale does not show on white.
             self._draw(ax, index, chosen, colors(0.9 * norm(value)), fill=0.06)
-        bar = ax.figure.colorbar(
-            plt.cm.ScalarMappable(norm, colors), ax=ax, ticks=np.unique(self.values)
-        )
+        shades = plt.cm.ScalarMappable(norm, colors)
+        bar = ax.figure.colorbar(shades, ax=ax, ticks=np.unique(self.values))
         write(bar.ax, "ylabel", self._signal_label())
         self.figure_, self.axes_ = ax.figure, np.array([ax])
 
@@ -228,16 +227,14 @@ class RegionPathDisplay:
         columns = min(count, PANELS)
         rows = -(-count // columns)
         size = (1.0 + 2.1 * columns, 0.6 + 2.3 * rows)
-        figure, grid = new_panels(rows, columns, size, sharex=True, sharey=True)
-        panels = grid.ravel()
+        self.figure_, grid = new_panels(rows, columns, size, sharex=True, sharey=True)
+        panels, self.axes_ = grid.ravel(), grid.ravel()[:count]
         for panel in panels[count:]:
             panel.set_axis_off()
-        for index, value in enumerate(self.values):
-            self._draw(panels[index], index, chosen, BLUE, fill=0.18)
-            panels[index].tick_params(labelbottom=index + columns >= count)
-            text = f"{self._signal_label()} = {value:.4g}"
-            write(panels[index], "title", text, fontsize="small")
-        self.figure_, self.axes_ = figure, panels[:count]
+        for index, (panel, value) in enumerate(zip(self.axes_, self.values, strict=True)):
+            self._draw(panel, index, chosen, BLUE, fill=0.18)
+            panel.tick_params(labelbottom=index + columns >= count)
+            write(panel, "title", f"{self._signal_label()} = {value:.4g}", fontsize="small")
 
     def _signal_label(self) -> str:
         units = self.units if not isinstance(self.units, str) else None

@@ -109,9 +109,8 @@ class Samples:
     @cached_property
     def ranges(self) -> Array:
         """How far apart the least and the greatest observed value of each decision are."""
-        gaps = np.isnan(self.observed)
-        most = np.where(gaps, -np.inf, self.observed).max(axis=0)
-        return np.asarray(np.maximum(most - np.where(gaps, np.inf, self.observed).min(axis=0), 0.0))
+        least = np.fmin.reduce(self.observed, axis=0)
+        return np.asarray(np.nan_to_num(np.fmax.reduce(self.observed, axis=0) - least))
 
     @cached_property
     def moving(self) -> list[int]:
