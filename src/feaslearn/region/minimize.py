@@ -227,7 +227,7 @@ def _box(
     """Return the bounds of points by rows of one entry, the other rows, and which make bounds."""
     counts = (W != 0.0).sum(axis=1)
     single = np.flatnonzero(counts == 1)
-    columns = np.abs(W[single]).argmax(axis=1)
+    columns = np.nonzero(W[single])[1]
     factors = W[single, columns]
     limits = (w[:, single] / factors).T
     lower = np.full((W.shape[1], len(w)), -np.inf)
