@@ -133,3 +133,9 @@ def test_availability_of_each_sample_is_a_bound() -> None:
 def test_a_balance_that_no_region_of_the_class_satisfies_is_refused() -> None:
     with pytest.raises(DataError, match=r"no region with the bounds .* at row 0; row 1;"):
         fitted(fl.Facets(bounds=(0.0, 0.1)))
+
+
+def test_a_sum_without_terms_is_refitted() -> None:
+    known = fl.Known(G=[[1.0, -1.0, 0.0]], g=[-0.5], contradictions="keep")
+    x = fitted(fl.Minkowski([]), known).predict(TRAIN.signals)
+    assert (x[:, 0] - x[:, 1] >= -0.5 - 1e-9).all()

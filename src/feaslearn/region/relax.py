@@ -80,7 +80,7 @@ class RowBounds(NamedTuple):
 def bounds_of(W: Array, w: Array, equality: Mask) -> RowBounds:
     """Return the bounds of points y by those of the rows ``W y >= w`` (or = w) with one entry."""
     single = np.flatnonzero((W != 0.0).sum(axis=1) == 1)
-    columns = np.abs(W[single]).argmax(axis=1)
+    columns = np.nonzero(W[single])[1]
     factors = W[single, columns]
     limits = (w[:, single] / factors).T
     lower = np.full((W.shape[1], len(w)), -np.inf)

@@ -294,7 +294,7 @@ class _Points(NamedTuple):
         equality = form.equality[len(form.labels) - len(lifted.labels) :]
         counts = (W != 0.0).sum(axis=1)
         single, others = np.flatnonzero(counts == 1), np.flatnonzero(counts != 1)
-        columns = np.abs(W[single]).argmax(axis=1)
+        columns = np.nonzero(W[single])[1]
         factors = W[single, columns]
         limits = w[:, single] / factors
         lower, upper = np.full((2, len(w), W.shape[1]), [[[-np.inf]], [[np.inf]]])
