@@ -62,16 +62,10 @@ def squares_of(aa: Array) -> Array:
 class Penalized:
     """The fit of some samples for any penalties."""
 
-    def __init__(self, cone: ScaleCone, one: Array, mean: Array) -> None:
-        self._cone, self._one, self._mean = cone, one, mean
-
-    @classmethod
-    def over(cls, cone: ScaleCone, moments: Moments, basis: ScaleBasis, split: Split) -> Penalized:
-        """Return the problem of samples whose moments are known."""
-        one = np.zeros(basis.size)
-        one[: basis.knots_shape[0] if basis.knotted else 1] = 1.0
-        mean = moments.gram[split.constant].sum(axis=0)[split.psi] / moments.weight
-        return cls(cone, one, mean)
+    def __init__(self, cone: ScaleCone, moments: Moments, basis: ScaleBasis, split: Split) -> None:
+        self._cone, self._one = cone, np.zeros(basis.size)
+        self._one[: basis.knots_shape[0] if basis.knotted else 1] = 1.0
+        self._mean = moments.gram[split.constant].sum(axis=0)[split.psi] / moments.weight
 
     def factors(self, moments: Moments, penalties: Penalties) -> tuple[Array, Array]:
         """Return the factors of ``a^2`` and of ``2a``, both (G, M)."""

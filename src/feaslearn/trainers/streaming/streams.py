@@ -200,7 +200,7 @@ class MomentStream:
         if self.knots is None:
             rows = rows @ before.change(after)[:M, :M].T
         held = None if of.basis.nonnegative or not of.shape[0] else NegativeRows(rows)
-        problem = Penalized.over(ScaleCone(of.shape, held), sums, of.basis, of.split)
+        problem = Penalized(ScaleCone(of.shape, held), sums, of.basis, of.split)
         answer = problem.solve(sums.reduced(), Penalties(ridge, 0.0))
         loss = max(0.0, sums.value(answer.a, answer.b)) / self.weight
         return Solution(of.theta(answer.a, answer.b), loss, answer, rows @ answer.a.T)
