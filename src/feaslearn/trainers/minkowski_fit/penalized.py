@@ -76,14 +76,14 @@ class Penalized:
         return ridge, penalties.sparsity * prices
 
     def solve(self, reduced: Reduced, penalties: Penalties, everywhere: bool = True) -> Answer:
-        """Return the global optimum, with scales held at rows at hand or everywhere."""
+        """Return the global optimum, with scales held at rows of the working set or at all."""
         moments = reduced.moments
         ridge, prices = self.factors(moments, penalties)
         units = np.sqrt(squares_of(moments.aa)).ravel()
-        # What the offset explains entirely is not there: no scale is made of rounding.
-        there = np.diag(reduced.H) > EXACT_TOL * units**2
-        H = np.where(np.outer(there, there), reduced.H, 0.0) + np.diag(ridge.ravel())
-        r = np.where(there, reduced.r, 0.0) - prices.ravel()
+        # No scale is made of the rounding of what the offset explains entirely.
+        left = np.diag(reduced.H) > EXACT_TOL * units**2
+        H = np.where(np.outer(left, left), reduced.H, 0.0) + np.diag(ridge.ravel())
+        r = np.where(left, reduced.r, 0.0) - prices.ravel()
         solution = self._cone.solve(H, r, units, moments.ra.shape, everywhere)
         a = solution.coefficients
         return Answer(a, reduced.best_offset(a), solution.residual, solution.rounds)
@@ -95,7 +95,7 @@ class Penalized:
 
         Samples are left out one at a time where their ``rows`` are given, otherwise by folds.
         """
-        ridges, sparsities = _listed(ridge, RIDGES), _listed(sparsity, SPARSITIES)
+        ridges, sparsities = _values(ridge, RIDGES), _values(sparsity, SPARSITIES)
         if not folds[0].ra.size or (rows is None and len(folds) < 2):
             return Penalties(ridges[0], sparsities[0])
 
@@ -167,7 +167,7 @@ def _without(folds: Sequence[Moments], f: int) -> Reduced:
     return Moments.total([*folds[:f], *folds[f + 1 :]]).reduced()
 
 
-def _listed(given: Tried, every: tuple[float, ...]) -> tuple[float, ...]:
+def _values(given: Tried, every: tuple[float, ...]) -> tuple[float, ...]:
     """Return the penalties to choose from."""
     if isinstance(given, str):
         return every

@@ -118,7 +118,7 @@ STEP_ROWS = 32
 LIFT = 1e-3
 #: The minimiser of a curved set turns with the parameters, which moves decisions about as much
 #: again: twice the slope, four times the curvature.
-TURNING = 4.0
+CURVED_FACTOR = 4.0
 #: How often a step that does not help its own samples is halved before it is left out.
 HALVINGS = 4
 
@@ -309,7 +309,7 @@ def _curvature(objective: Objective, theta: Array, block: Block) -> Array:
         z = np.hstack([z, np.ones((len(z), 1))])
     psi = np.einsum("ik,ip->ikp", block.features, z).reshape(len(z), -1)
     total = np.asarray((psi * block.weights[:, None]).T @ psi)
-    return total if primitive.conic_form().polyhedral else TURNING * total
+    return total if primitive.conic_form().polyhedral else CURVED_FACTOR * total
 
 
 def _in_metric(objective: Objective, metric: Array, gradient: Array) -> Array:
