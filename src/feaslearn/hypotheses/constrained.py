@@ -154,8 +154,8 @@ def half_spaces_of(known: KnownLimits) -> HalfSpaces:
     n = known.shape.n
     rows = np.vstack([-known.G, -np.eye(n), np.eye(n)])
     right = np.concatenate([-known.g[0], -known.lower[0], known.upper[0]])
-    there = np.isfinite(right)
-    A, b, E, e = rows[there], right[there], known.E, known.e[0]
+    finite = np.isfinite(right)
+    A, b, E, e = rows[finite], right[finite], known.E, known.e[0]
     lengths, sizes = np.linalg.norm(A, axis=1), np.linalg.norm(E, axis=1)
     return HalfSpaces(A / lengths[:, None], b / lengths, E / sizes[:, None], e / sizes)
 

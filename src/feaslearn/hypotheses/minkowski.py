@@ -66,7 +66,7 @@ class Minkowski(Hypothesis):
         or not negative anywhere by construction: affine on the range of the training features
         ("box"), piecewise linear in each feature ("tents"), or piecewise linear in the one
         combination of features that explains the decisions best ("index"), such as the total
-        demand that decisions add up to. Outside that range the last three go on as constants.
+        demand that decisions add up to. Outside that range the last three continue as constants.
         "auto" is "affine" for terms that are given; with ``terms="auto"`` a fit takes constant or
         affine scales or an index by cross-validation, and ``partial_fit`` affine ones.
     offset : bool, default=True

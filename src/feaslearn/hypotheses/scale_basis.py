@@ -104,8 +104,8 @@ def best_explained(values: Array, decisions: Array) -> Array:
     F and R are the covariances of a linear regression :math:`\hat x(s)` of the decisions and of its
     residuals. Where decisions keep a balance :math:`v'x = d(s)`, the index is its right-hand side.
     """
-    there = np.isfinite(decisions).all(axis=1)
-    values, decisions = values[there], decisions[there]
+    observed = np.isfinite(decisions).all(axis=1)
+    values, decisions = values[observed], decisions[observed]
     spread = values.std(axis=0) if len(values) else np.zeros(values.shape[1])
     changing = spread > SAME_TOL * np.abs(values).max(axis=0, initial=0.0)
     scaled = np.where(changing, values - values.mean(axis=0) if len(values) else values, 0.0)

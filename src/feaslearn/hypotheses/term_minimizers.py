@@ -88,14 +88,14 @@ class TermMinimizers:
 
     def _group(self, terms: Sequence[Term], members: list[int]) -> _Group:
         first = terms[members[0]]
-        nothing = np.zeros((0, 0, 0))
+        none = np.zeros((0, 0, 0))
         placed = [terms[t].places() for t in members]
         known = [each for each in placed if each is not None]
         if not known:
             matrices = np.array([terms[t].embedding(self.n) for t in members])
-            return _Group(first.primitive, np.array(members), None, nothing, matrices)
+            return _Group(first.primitive, np.array(members), None, none, matrices)
         places, weights = (np.array(part) for part in zip(*known, strict=True))
-        return _Group(first.primitive, np.array(members), places, weights, nothing)
+        return _Group(first.primitive, np.array(members), places, weights, none)
 
     def chunks(self, n_rows: int) -> Iterator[slice]:
         """Yield rows that can be handled at once."""

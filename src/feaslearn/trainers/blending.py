@@ -11,7 +11,7 @@ from joblib import Parallel, delayed
 from scipy.optimize import nnls
 
 from feaslearn.arrays import Array, Indices
-from feaslearn.data import Block
+from feaslearn.data import Block, Samples
 from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.losses import Objective
@@ -19,7 +19,7 @@ from feaslearn.parameters import Constraints, Either, Integer
 from feaslearn.results import LOCAL_OPTIMA, Status
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.progress import ProgressBar
-from feaslearn.trainers.out_of_fold import folds_of, out_of_fold
+from feaslearn.trainers.out_of_fold import folds_of
 from feaslearn.trainers.standardize import observed_mean
 from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer, measured, train_once
 
@@ -135,14 +135,10 @@ class Blending(Trainer):
                         break
                     done.append(answer)
                     bar.update(len(done))
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, OutOfTime) as error:
                 if not done:
                     raise
-                ended = "interrupted"
-            except OutOfTime:
-                if not done:
-                    raise
-                ended = run.ended()
+                ended = "interrupted" if isinstance(error, KeyboardInterrupt) else run.ended()
         return done, ended
 
     def _trainer(self, objective: Objective) -> Trainer:
@@ -159,16 +155,21 @@ class Blending(Trainer):
         trained = train_once(self._trainer(member), member, random)
         if fold is None:
             return trained, None
-
-        def fit(inner: Objective) -> Array:
-            inner.run.check_time()
-            trainer = self._trainer(inner)
-            return train_once(trainer, inner, random, thorough=False).theta
-
-        try:
-            return trained, out_of_fold(member, fold, fit)
-        except OutOfTime:
-            return trained, None
+        whole = member.load()
+        predicted = np.empty(whole.decisions.shape)
+        for left_out in range(int(fold.max()) + 1):
+            outside = fold == left_out
+            inner = replace(member, samples=Samples.of(whole.rows(~outside)))
+            inner = inner.within(f"fold {left_out}")
+            if inner.run.late():
+                return trained, None
+            try:
+                theta = train_once(self._trainer(inner), inner, random, thorough=False).theta
+            except OutOfTime:
+                return trained, None
+            outer = whole.rows(outside)
+            predicted[outside] = member.hypothesis.predict(theta, outer.features, outer.costs)
+        return trained, predicted
 
 
 def best_weights(predictions: Array, whole: Block) -> Array:

@@ -20,7 +20,7 @@ from feaslearn.trainers.minkowski_fit import (
     Penalties,
     by_other_loss,
     grow,
-    remarks,
+    term_warnings,
     with_ties,
 )
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
@@ -147,7 +147,7 @@ class Convex(Trainer):
             grown = grow(family, objective.samples, (ridge, sparsity), folds, random, objective.run)
             return self._grown(objective, grown, began)
         fit = MinkowskiFit(model, objective.samples, folds, random, objective.n_jobs, objective.run)
-        warnings = remarks(model, objective, fit.moments.observed)
+        warnings = term_warnings(model, objective, fit.moments.observed)
         objective = objective.normalized()
         if _squared(objective):
             robust = self._robust or (

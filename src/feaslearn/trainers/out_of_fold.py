@@ -1,4 +1,4 @@
-r"""Folds of samples, and predictions for rows that a model was not trained on.
+r"""Folds of samples.
 
 Equal samples share a fold, so that copies count as a weight does. Folds are drawn in the order of a
 key of each sample,
@@ -11,13 +11,13 @@ nor the order of rows and columns change them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from feaslearn.arrays import Array, Indices
-from feaslearn.data import Block, Samples
+from feaslearn.data import Block
 from feaslearn.losses import Objective
 from feaslearn.tolerances import SAME_TOL
 from feaslearn.trainers.standardize import moments
@@ -54,40 +54,19 @@ def sample_keys(parts: Sequence[Block]) -> Array:
         finite = [numbers_of(table) for table in tables]
         mean, scale = moments(finite, weights, constant_first=False)
         shrink = 1.0 / scale
-        places = (from_the_mean(table, mean, shrink) for table in tables)
-        keys += np.concatenate([_key(z, shape) for z in places])
+        first, second, third = shape
+        for start, table in zip(np.cumsum([0, *map(len, weights)]), tables, strict=False):
+            z = (numbers_of(table) - mean) * shrink
+            z[~np.isfinite(table)] = UNOBSERVED
+            key = z * (first + z * (second + z * third))
+            keys[start : start + len(z)] += key.sum(axis=1)
     return keys
-
-
-def from_the_mean(table: Array, mean: Array, shrink: Array) -> Array:
-    """Return a table in deviations from the mean; what was not observed has a place of its own."""
-    z = (numbers_of(table) - mean) * shrink
-    z[~np.isfinite(table)] = UNOBSERVED
-    return np.asarray(z)
 
 
 def numbers_of(table: Array) -> Array:
     """Return a table with zeros for what was not observed, and for limits that are none."""
     finite = np.isfinite(table)
     return table if finite.all() else np.where(finite, table, 0.0)
-
-
-def _key(z: Array, shape: tuple[float, float, float]) -> Array:
-    first, second, third = shape
-    return np.asarray((z * (first + z * (second + z * third))).sum(axis=1))
-
-
-def out_of_fold(objective: Objective, fold: Indices, fit: Callable[[Objective], Array]) -> Array:
-    """Return decisions (N, n), those of each fold by parameters fitted to all others."""
-    whole = objective.load()
-    predicted = np.empty(whole.decisions.shape)
-    for left_out in range(int(fold.max()) + 1):
-        outside = fold == left_out
-        inner = replace(objective, samples=Samples.of(whole.rows(~outside)))
-        inner = inner.within(f"fold {left_out}")
-        outer = whole.rows(outside)
-        predicted[outside] = objective.hypothesis.predict(fit(inner), outer.features, outer.costs)
-    return predicted
 
 
 def subsample(objective: Objective, random: np.random.Generator) -> Objective:

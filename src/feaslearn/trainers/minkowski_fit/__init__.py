@@ -5,7 +5,7 @@ from __future__ import annotations
 from feaslearn.trainers.minkowski_fit.column_generation import grow
 from feaslearn.trainers.minkowski_fit.fit import ANOMALOUS, Fitted, MinkowskiFit, choose_scale
 from feaslearn.trainers.minkowski_fit.penalized import Penalties
-from feaslearn.trainers.minkowski_fit.programs import by_other_loss, remarks, with_ties
+from feaslearn.trainers.minkowski_fit.programs import by_other_loss, term_warnings, with_ties
 
 __all__ = [
     "ANOMALOUS",
@@ -15,6 +15,6 @@ __all__ = [
     "by_other_loss",
     "choose_scale",
     "grow",
-    "remarks",
+    "term_warnings",
     "with_ties",
 ]

@@ -85,7 +85,9 @@ class BlockMoments:
         width = split.n_functions + self.n
         table = np.zeros((len(rows), width + width % 2, width + width % 2))
         if split.knotted:
-            functions = np.ascontiguousarray(self._functions(block.features).T)
+            psi = self.psi(block.features)
+            parts = [psi, units.apply(block.features)] if split.offset else [psi]
+            functions = np.ascontiguousarray(np.hstack(parts).T)
             level, shrink = np.zeros(len(functions)), np.ones(len(functions))
         else:
             functions = np.ascontiguousarray(block.features[:, : split.n_functions].T)
@@ -104,14 +106,8 @@ class BlockMoments:
         """Return the functions of the scales at rows of features."""
         if self.knots is not None:
             return self.basis.values(features, self.knots)
-        size = self.basis.size
-        rows = np.asarray(features[:, :size] - self.units.mean[:size])
-        rows *= 1.0 / self.units.scale[:size]
-        return rows
-
-    def _functions(self, features: Array) -> Array:
-        psi = self.basis.values(features, self.knots)
-        return np.hstack([psi, self.units.apply(features)]) if self.split.offset else psi
+        units = Units(*(part[: self.basis.size] for part in self.units))
+        return units.apply(features[:, : self.basis.size])
 
     def _points(self, costs: Array) -> tuple[Array, Mask]:
         points, tied = self.minimizers.at(costs)
@@ -127,10 +123,7 @@ class BlockMoments:
             place = slice(start, start + size)
             features = block.features[place]
             phi = np.ascontiguousarray(self.units.apply(features))
-            if self.knots is not None:
-                psi = self.basis.values(features, self.knots)
-            else:
-                psi = phi if self.basis.size == phi.shape[1] else phi[:, : self.basis.size]
+            psi = phi[:, : self.basis.size] if self.knots is None else self.psi(features)
             points, tied = self._points(np.ascontiguousarray(block.costs[place]))
             decisions = block.decisions[place] - self.units.center
             if not self.hypothesis.offset:

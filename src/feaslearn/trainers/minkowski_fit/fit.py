@@ -108,7 +108,7 @@ class MinkowskiFit:
         """The problem in the moments."""
         of = self.passes.of
         cone = ScaleCone(of.shape, self._separation, self._run)
-        return Penalized.over(cone, self.moments, of.basis, of.split)
+        return Penalized(cone, self.moments, of.basis, of.split)
 
     @cached_property
     def _separation(self) -> NegativeScales | None:

@@ -62,16 +62,10 @@ def squares_of(aa: Array) -> Array:
 class Penalized:
     """The fit of some samples for any penalties."""
 
-    def __init__(self, cone: ScaleCone, one: Array, mean: Array) -> None:
-        self._cone, self._one, self._mean = cone, one, mean
-
-    @classmethod
-    def over(cls, cone: ScaleCone, moments: Moments, basis: ScaleBasis, split: Split) -> Penalized:
-        """Return the problem of samples whose moments are known."""
-        one = np.zeros(basis.size)
-        one[: basis.knots_shape[0] if basis.knotted else 1] = 1.0
-        mean = moments.gram[split.constant].sum(axis=0)[split.psi] / moments.weight
-        return cls(cone, one, mean)
+    def __init__(self, cone: ScaleCone, moments: Moments, basis: ScaleBasis, split: Split) -> None:
+        self._cone, self._one = cone, np.zeros(basis.size)
+        self._one[: basis.knots_shape[0] if basis.knotted else 1] = 1.0
+        self._mean = moments.gram[split.constant].sum(axis=0)[split.psi] / moments.weight
 
     def factors(self, moments: Moments, penalties: Penalties) -> tuple[Array, Array]:
         """Return the factors of ``a^2`` and of ``2a``, both (G, M)."""
@@ -82,14 +76,14 @@ class Penalized:
         return ridge, penalties.sparsity * prices
 
     def solve(self, reduced: Reduced, penalties: Penalties, everywhere: bool = True) -> Answer:
-        """Return the global optimum, with scales held at rows at hand or everywhere."""
+        """Return the global optimum, with scales held at rows of the working set or at all."""
         moments = reduced.moments
         ridge, prices = self.factors(moments, penalties)
         units = np.sqrt(squares_of(moments.aa)).ravel()
-        # What the offset explains entirely is not there: no scale is made of rounding.
-        there = np.diag(reduced.H) > EXACT_TOL * units**2
-        H = np.where(np.outer(there, there), reduced.H, 0.0) + np.diag(ridge.ravel())
-        r = np.where(there, reduced.r, 0.0) - prices.ravel()
+        # No scale is made of the rounding of what the offset explains entirely.
+        left = np.diag(reduced.H) > EXACT_TOL * units**2
+        H = np.where(np.outer(left, left), reduced.H, 0.0) + np.diag(ridge.ravel())
+        r = np.where(left, reduced.r, 0.0) - prices.ravel()
         solution = self._cone.solve(H, r, units, moments.ra.shape, everywhere)
         a = solution.coefficients
         return Answer(a, reduced.best_offset(a), solution.residual, solution.rounds)
@@ -101,7 +95,7 @@ class Penalized:
 
         Samples are left out one at a time where their ``rows`` are given, otherwise by folds.
         """
-        ridges, sparsities = _listed(ridge, RIDGES), _listed(sparsity, SPARSITIES)
+        ridges, sparsities = _values(ridge, RIDGES), _values(sparsity, SPARSITIES)
         if not folds[0].ra.size or (rows is None and len(folds) < 2):
             return Penalties(ridges[0], sparsities[0])
 
@@ -173,7 +167,7 @@ def _without(folds: Sequence[Moments], f: int) -> Reduced:
     return Moments.total([*folds[:f], *folds[f + 1 :]]).reduced()
 
 
-def _listed(given: Tried, every: tuple[float, ...]) -> tuple[float, ...]:
+def _values(given: Tried, every: tuple[float, ...]) -> tuple[float, ...]:
     """Return the penalties to choose from."""
     if isinstance(given, str):
         return every

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.formulations import MinkowskiProgram
 from feaslearn.hypotheses.minkowski import Minkowski
-from feaslearn.hypotheses.term import Term, shape_of
+from feaslearn.hypotheses.term import shape_of
 from feaslearn.losses import Objective
 from feaslearn.messages import list_first
 from feaslearn.runs import OutOfTime
+from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.tolerances import SAME_TOL
 from feaslearn.trainers.minkowski_fit.fit import Fitted, MinkowskiFit
 from feaslearn.trainers.minkowski_fit.penalized import Penalties
@@ -106,54 +105,39 @@ def fit_by_program(
     return Fitted(theta, answer.value, bound, penalties, 1, details | fit.used(answer.a))
 
 
-# What users should know about the terms of a Minkowski sum.
-
-
-def remarks(model: Minkowski, objective: Objective, observed: float) -> list[str]:
-    """Say which terms come twice or are single points, and whether there are too few samples."""
-    n = objective.n_decisions
+def term_warnings(model: Minkowski, objective: Objective, observed: float) -> list[str]:
+    """Warn of terms that come twice or are single points, and of too few samples."""
+    n, warnings = objective.n_decisions, list[str]()
     terms = model.terms_of(n)
-    said = []
-    twice = _repeated(terms, n)
+    keys = [term.key(n) for term in terms]
+    first = {key: t for t, key in reversed([*enumerate(keys)])}
+    twice = [f"term {t} is term {first[key]}" for t, key in enumerate(keys) if first[key] < t]
     if twice:
-        said.append(
+        warnings.append(
             f"{len(twice)} terms stand in the list before ({list_first(twice[:5], len(twice))}): "
             "only the sum of such scales is determined"
         )
-    points = _points(terms)
+    shapes = {shape_of(term.primitive): term.primitive for term in terms}
+    flat = {shape for shape, primitive in shapes.items() if _is_point(primitive)}
+    points = [
+        f"term {t}, {term.primitive!r}"
+        for t, term in enumerate(terms)
+        if flat and shape_of(term.primitive) in flat
+    ]
     if points:
         what = "only moves b(s)" if model.offset else "is the same decision at every cost"
-        said.append(f"a single point, which {what}: {list_first(points[:5], len(points))}")
+        warnings.append(f"a single point, which {what}: {list_first(points[:5], len(points))}")
     size = model.layout(n, objective.n_features).size
     if objective.hypothesis is model and size > observed:
-        said.append(
+        warnings.append(
             f"{size} parameters were fitted to {observed:.0f} observed values, which cannot "
             "determine them: the ridge chooses among those that fit"
         )
-    return said
+    return warnings
 
 
-def _repeated(terms: Sequence[Term], n: int) -> list[str]:
-    seen: dict[bytes, int] = {}
-    twice = []
-    for t, term in enumerate(terms):
-        first = seen.setdefault(term.key(n), t)
-        if first != t:
-            twice.append(f"term {t} is term {first}")
-    return twice
-
-
-def _points(terms: Sequence[Term]) -> list[str]:
-    """Return the terms whose set has no width in any direction."""
-    flat: dict[bytes, bool] = {}
-    found = []
-    for t, term in enumerate(terms):
-        shape = shape_of(term.primitive)
-        if shape not in flat:
-            axes = np.eye(term.primitive.dimension)
-            ends = term.primitive.minimum(np.vstack([axes, -axes]))
-            width = -(ends[: len(axes)] + ends[len(axes) :])
-            flat[shape] = bool(np.all(width <= SAME_TOL * max(1.0, float(np.abs(ends).max()))))
-        if flat[shape]:
-            found.append(f"term {t}, {term.primitive!r}")
-    return found
+def _is_point(primitive: PrimitiveSet) -> bool:
+    """Say whether a set has no width in any direction."""
+    axes = np.eye(primitive.dimension)
+    low, high = primitive.minimum(axes), -primitive.minimum(-axes)
+    return bool(np.all(high - low <= SAME_TOL * max(1.0, np.abs([low, high]).max())))

@@ -142,7 +142,7 @@ class Streaming(Trainer):
         return trained._replace(stream=Stream(count, 1, steps, None))
 
     def follow(self, objective: Objective, theta: Array, stream: Stream, block: Block) -> Trained:
-        """Go on with more samples, whose weights count as they are.
+        """Continue with more samples, whose weights count as they are.
 
         A stream of moments tests their losses for drift before it learns from them.
         """

@@ -118,7 +118,7 @@ STEP_ROWS = 32
 LIFT = 1e-3
 #: The minimiser of a curved set turns with the parameters, which moves decisions about as much
 #: again: twice the slope, four times the curvature.
-TURNING = 4.0
+CURVED_FACTOR = 4.0
 #: How often a step that does not help its own samples is halved before it is left out.
 HALVINGS = 4
 
@@ -200,7 +200,7 @@ class MomentStream:
         if self.knots is None:
             rows = rows @ before.change(after)[:M, :M].T
         held = None if of.basis.nonnegative or not of.shape[0] else NegativeRows(rows)
-        problem = Penalized.over(ScaleCone(of.shape, held), sums, of.basis, of.split)
+        problem = Penalized(ScaleCone(of.shape, held), sums, of.basis, of.split)
         answer = problem.solve(sums.reduced(), Penalties(ridge, 0.0))
         loss = max(0.0, sums.value(answer.a, answer.b)) / self.weight
         return Solution(of.theta(answer.a, answer.b), loss, answer, rows @ answer.a.T)
@@ -309,7 +309,7 @@ def _curvature(objective: Objective, theta: Array, block: Block) -> Array:
         z = np.hstack([z, np.ones((len(z), 1))])
     psi = np.einsum("ik,ip->ikp", block.features, z).reshape(len(z), -1)
     total = np.asarray((psi * block.weights[:, None]).T @ psi)
-    return total if primitive.conic_form().polyhedral else TURNING * total
+    return total if primitive.conic_form().polyhedral else CURVED_FACTOR * total
 
 
 def _in_metric(objective: Objective, metric: Array, gradient: Array) -> Array:
