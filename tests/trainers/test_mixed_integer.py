@@ -13,6 +13,7 @@ import feaslearn as fl
 from feaslearn.data import Block, Samples
 from feaslearn.exceptions import SolverError, UnsupportedError
 from feaslearn.losses import Objective
+from feaslearn.results import TrainingResult
 from feaslearn.runs import Clock
 from feaslearn.trainers import MixedInteger
 from feaslearn.trainers.automatic import choose_trainer
@@ -47,6 +48,12 @@ def noisy(rows: int, seed: int, k: int = 1, hidden: bool = False) -> Block:
 
 def objective(whole: Block, primitive: object, loss: object) -> Objective:
     return Objective(loss, fl.Affine(primitive), Samples.of(whole, 4))
+
+
+def solve(problem: Objective, *arguments: object, **parameters: object) -> TrainingResult:
+    """Train, and return the result."""
+    trainer = MixedInteger(*arguments, **parameters)
+    return trainer.train(problem, np.random.default_rng(0)).result
 
 
 def size(loss: object, residual: object) -> object:
@@ -135,11 +142,7 @@ def test_without_an_incumbent_the_bound_is_the_optimum(loss: str) -> None:
 @pytest.mark.parametrize("hidden", [False, True], ids=["seen", "hidden"])
 def test_features_and_unobserved_decisions(hidden: bool) -> None:
     whole = noisy(5, seed=5, k=2, hidden=hidden)
-    result = (
-        MixedInteger(tol=1e-6)
-        .train(objective(whole, SETS["simplex"], fl.Predictability()), np.random.default_rng(0))
-        .result
-    )
+    result = solve(objective(whole, SETS["simplex"], fl.Predictability()), tol=1e-6)
     right = least_by_enumeration(whole, SETS["simplex"], fl.Predictability())
     assert result.status == "optimal"
     assert result.objective == pytest.approx(right, abs=1e-5)
@@ -175,12 +178,11 @@ def test_enough_columns_reach_zero_which_is_a_proof() -> None:
 def test_a_search_that_was_stopped_has_a_bound_below_the_optimum() -> None:
     whole = noisy(6, seed=4)
     problem = objective(whole, SETS["simplex"], fl.Predictability())
-    least = MixedInteger(tol=1e-6).train(problem, np.random.default_rng(0)).result
+    least = solve(problem, tol=1e-6)
     assert least.status == "optimal"
     bounds = []
     for steps in (1, 5, 20):
-        trainer = MixedInteger(None, max_iter=steps, n_starts=1)
-        result = trainer.train(problem, np.random.default_rng(0)).result
+        result = solve(problem, None, max_iter=steps, n_starts=1)
         assert result.status == "iteration limit"
         assert result.lower_bound <= least.objective * (1.0 + 1e-6)
         bounds.append(result.lower_bound)
@@ -202,12 +204,12 @@ def test_what_is_not_served_is_refused_before_any_work() -> None:
     assert isinstance(choose_trainer("auto", served), MixedInteger)
     wrong = Objective(fl.Suboptimality(squared=False), fl.Affine(fl.Simplex(2)), served.samples)
     with pytest.raises(UnsupportedError) as told:
-        MixedInteger().train(wrong, np.random.default_rng(0))
+        solve(wrong)
     assert "binary=True" in str(told.value)
     assert "not squared" in str(told.value)
     hidden = objective(noisy(4, 0, hidden=True), fl.Simplex(2, True), fl.Suboptimality())
     with pytest.raises(UnsupportedError, match="needs every decision observed"):
-        MixedInteger().train(hidden, np.random.default_rng(0))
+        solve(hidden)
 
 
 def test_a_callback_sees_the_gap_close_and_can_stop() -> None:
@@ -242,9 +244,9 @@ def test_a_solver_that_fails_leaves_the_bound_of_its_parent(
         return works(self, *arguments)
 
     problem = objective(whole, SETS["simplex"], fl.Predictability())
-    right = MixedInteger(None, tol=1e-6).train(problem, np.random.default_rng(0)).result
+    right = solve(problem, None, tol=1e-6)
     monkeypatch.setattr(NodeProgram, "solve", sometimes)
-    result = MixedInteger(None, tol=1e-6).train(problem, np.random.default_rng(0)).result
+    result = solve(problem, None, tol=1e-6)
     assert result.lower_bound <= right.objective + 1e-6
     assert result.objective == pytest.approx(right.objective, rel=1e-3)
 
@@ -252,14 +254,7 @@ def test_a_solver_that_fails_leaves_the_bound_of_its_parent(
 def test_ties_that_the_optimum_needs_are_mentioned() -> None:
     # One cost, two decisions: they are both optimal only where their columns tie.
     whole = Block(np.ones((2, 1)), np.ones((2, 2)), np.array([[0.0, 1.0], [1.0, 0.0]]), np.ones(2))
-    result = (
-        MixedInteger()
-        .train(
-            objective(whole, fl.Simplex(2, binary=True), fl.Predictability()),
-            np.random.default_rng(0),
-        )
-        .result
-    )
+    result = solve(objective(whole, fl.Simplex(2, binary=True), fl.Predictability()))
     assert result.objective == pytest.approx(0.0, abs=1e-9)
     assert result.tied_share == 1.0
     assert "the model returns the first" in result.warnings[-1]

@@ -16,6 +16,7 @@ from feaslearn.exceptions import (
     UnsupportedError,
 )
 from feaslearn.losses import Objective
+from feaslearn.results import TrainingResult
 from feaslearn.solvers.mip import MixedIntegerProgram
 from feaslearn.trainers import GradientDescent, MixedInteger
 from feaslearn.trainers.automatic import choose_trainer
@@ -43,6 +44,11 @@ def samples(primitive: object, seed: int, noise: float, rows: int = 5) -> Block:
 
 def objective(whole: Block, primitive: object, loss: object) -> Objective:
     return Objective(loss, fl.Ternary(primitive), Samples.of(whole, 5))
+
+
+def solve(problem: Objective, **parameters: object) -> TrainingResult:
+    """Train, and return the result."""
+    return MixedInteger(**parameters).train(problem, np.random.default_rng(0)).result
 
 
 def least_of_all_maps(whole: Block, primitive: object, loss: object) -> float:
@@ -99,7 +105,7 @@ def test_the_program_alone_finds_the_map() -> None:
     primitive = fl.Box(2)
     whole = samples(primitive, seed=0, noise=0.0, rows=15)
     problem = objective(whole, primitive, fl.Predictability("l1"))
-    result = MixedInteger(n_starts=0).train(problem, np.random.default_rng(0)).result
+    result = solve(problem, n_starts=0)
     assert result.status == "optimal"
     assert result.objective < 1e-7
 
@@ -110,7 +116,7 @@ def test_unobserved_decisions(loss: str) -> None:
     whole = samples(primitive, seed=1, noise=0.0, rows=20)
     whole.decisions[3, 0] = whole.decisions[7, 1] = np.nan
     problem = objective(whole, primitive, LOSSES[loss])
-    result = MixedInteger(n_starts=5).train(problem, np.random.default_rng(0)).result
+    result = solve(problem, n_starts=5)
     assert result.status == "optimal"
     assert result.objective < 1e-9
     assert result.lower_bound == 0.0
@@ -133,9 +139,7 @@ def test_a_model_learns_a_flow_between_two_places() -> None:
 def test_a_time_limit_returns_a_map() -> None:
     whole = samples(SETS["box"], seed=0, noise=1.0, rows=40)
     problem = objective(whole, SETS["box"], fl.Predictability())
-    result = (
-        MixedInteger(max_seconds=0.2, n_starts=0).train(problem, np.random.default_rng(0)).result
-    )
+    result = solve(problem, max_seconds=0.2, n_starts=0)
     assert result.status == "time limit"
     assert result.lower_bound <= result.objective < 10.0
 
@@ -146,14 +150,11 @@ def test_what_is_not_served_is_refused() -> None:
     assert isinstance(choose_trainer("auto", served), MixedInteger)
     wrong = objective(whole, fl.L2Ball(2), fl.Predictability(squared=False))
     with pytest.raises(UnsupportedError) as told:
-        MixedInteger().train(wrong, np.random.default_rng(0))
+        solve(wrong)
     assert "curved" in str(told.value)
     assert "not squared" in str(told.value)
     with pytest.raises(UnsupportedError, match="without binary=True"):
-        MixedInteger().train(
-            objective(whole, fl.Simplex(2, binary=True), fl.Predictability()),
-            np.random.default_rng(0),
-        )
+        solve(objective(whole, fl.Simplex(2, binary=True), fl.Predictability()))
     with pytest.raises(UnsupportedError, match="MixedInteger trains it"):
         GradientDescent().train(served, np.random.default_rng(0))
 

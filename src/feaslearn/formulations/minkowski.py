@@ -32,7 +32,6 @@ from feaslearn.hypotheses.term import Term
 from feaslearn.hypotheses.term_minimizers import TermMinimizers, without_rounding
 from feaslearn.losses import Loss, Suboptimality
 from feaslearn.runs import Clock
-from feaslearn.sets.affine_image import AffineImage
 from feaslearn.solvers.conic_form import ConeKind
 from feaslearn.tolerances import spread_or_size
 
@@ -236,30 +235,33 @@ class ScaledFaces:
         self._kinds: list[tuple[ConeKind, Indices]] = []
         embeddings = [term.embedding(n) for term in terms]
         forms = [term.primitive.conic_form() for term in terms] if whole else []
-        H, image = _Entries(), _Entries()
-        h, rows, owners = [np.zeros(0)], [np.zeros(0, np.intp)], [np.zeros(0, np.intp)]
-        size = height = 0
-        for i, t in np.argwhere(pairs):
+        places = np.argwhere(pairs)
+        H, images, h, height = [], [], [np.zeros(0)], 0
+        for i, t in places:
             matrix = embeddings[t]
             if whole:
                 form = forms[t]
             else:
-                face = _face(terms[t], matrix, costs[i])
+                face = terms[t].primitive.face(without_rounding(costs[i][None], matrix[None])[0, 0])
                 self.anchors[i, t] = matrix @ face.offset
                 matrix, form = matrix @ face.matrix, face.primitive.conic_form()
-            H.add(form.H, height, size)
-            image.add(matrix, i * n, size)
+            H.append(form.H)
+            images.append(matrix)
             h.append(form.h)
-            rows.append(np.full(len(form.h), i))
-            owners.append(np.full(len(form.h), t))
             for cone, block in form.blocks():
                 if cone.size:
                     self._kinds.append((cone.kind, height + np.arange(block.start, block.stop)))
-            height, size = height + len(form.h), size + form.H.shape[1]
-        self.size = size
-        self.H, self.image = H.matrix((height, size)), image.matrix((count * n, size))
+            height += len(form.h)
+        empty = sp.csr_array((0, 0))
+        self.H = sp.block_diag([empty, *H], format="csr")
+        self.size = self.H.shape[1]
+        samples = sp.csr_array(
+            (np.ones(len(places)), (places[:, 0], np.arange(len(places)))), (count, len(places))
+        )
+        blocks = sp.block_diag([empty, *images], format="csr")
+        self.image = sp.csr_array(sp.kron(samples, sp.eye_array(n)) @ blocks)
         self.h = np.concatenate(h)
-        self.rows, self.terms = np.concatenate(rows), np.concatenate(owners)
+        self.rows, self.terms = np.repeat(places, [len(each) for each in h[1:]], axis=0).T
 
     def cones(self) -> Iterator[tuple[ConeKind, int, Indices]]:
         """Yield kind, size and rows: linear rows all together, curved cones by their size."""
@@ -269,29 +271,3 @@ class ScaledFaces:
             together.setdefault((kind, size), []).append(indices)
         for (kind, size), parts in together.items():
             yield kind, size, np.concatenate(parts)
-
-
-class _Entries:
-    """A sparse matrix that is put together from dense blocks."""
-
-    def __init__(self) -> None:
-        self._values: list[Array] = []
-        self._rows: list[Indices] = []
-        self._columns: list[Indices] = []
-
-    def add(self, block: Array, row: int, column: int) -> None:
-        rows, columns = np.nonzero(block)
-        self._values.append(block[rows, columns])
-        self._rows.append(rows + row)
-        self._columns.append(columns + column)
-
-    def matrix(self, shape: tuple[int, int]) -> Any:
-        if not self._values:
-            return sp.csr_array(shape)
-        indices = np.concatenate(self._rows), np.concatenate(self._columns)
-        return sp.csr_array((np.concatenate(self._values), indices), shape=shape)
-
-
-def _face(term: Term, E: Array, cost: Array) -> AffineImage:
-    """Return all minimisers of a term."""
-    return term.primitive.face(without_rounding(cost[None], E[None])[0, 0])

@@ -163,13 +163,18 @@ class Annealing(IterativeTrainer):
             )
             following = replace(iterate, theta=theta, value=value, gradient=slope, steps=steps)
             return self._iterate(replace(following, stage=stage + 1), None)
-        theta, steps = iterate.theta, 1
-        if not isinstance(objective.loss, Predictability):
-            theta, _, _, steps = problem.descend(theta, None, share, self.tol)
-        theta = self._reinitialized(problem, polish(problem, theta), share)
+        theta, steps = self._exact(problem, iterate.theta, share)
+        theta = self._reinitialized(problem, theta, share)
         if not problem.explained(theta) and problem.merit(problem.center) <= problem.merit(theta):
             theta = problem.center
         return self._iterate(replace(iterate, theta=theta, steps=steps), "converged")
+
+    def _exact(self, problem: AnnealedObjective, theta: Array, share: int) -> tuple[Array, int]:
+        """Return parameters improved on the exact loss, and how many steps that took."""
+        steps = 1
+        if not isinstance(problem.objective.loss, Predictability):
+            theta, _, _, steps = problem.descend(theta, None, share, self.tol)
+        return polish(problem, theta), steps
 
     def _reinitialized(self, problem: AnnealedObjective, theta: Array, share: int) -> Array:
         """Give columns that no decision uses another chance; keep that if it fits better."""
@@ -182,9 +187,7 @@ class Annealing(IterativeTrainer):
         tried = reinitialize(problem, theta, unused)
         for stage in range(TEMPERATURES // 2, TEMPERATURES):
             tried = problem.descend(tried, self._temperature(stage), share, self.tol)[0]
-        if not isinstance(problem.objective.loss, Predictability):
-            tried = problem.descend(tried, None, share, self.tol)[0]
-        tried = polish(problem, tried)
+        tried = self._exact(problem, tried, share)[0]
         return tried if problem.merit(tried) < problem.merit(theta) else theta
 
     def _temperature(self, stage: int) -> float:

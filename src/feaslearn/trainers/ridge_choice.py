@@ -80,8 +80,7 @@ def choose_ridge(
     common = Choice(min(paths[0], key=lambda r: abs(r.strength - COMMON_RIDGE)), np.zeros(1))
     if folds is None:
         return common
-    tried: dict[Ridge, Array] = {}
-    thetas: dict[Ridge, Array] = {}
+    tried: list[Choice] = []
     rounding = SQUARE_ROUNDING * float(np.mean([(fold.policy.spread**2).sum() for fold in folds]))
     with ProgressBar("Annealing: ridge", sum(map(len, paths))) as bar:
         for path in paths:
@@ -89,13 +88,12 @@ def choose_ridge(
             before = least = np.inf
             for ridge in path:
                 try:
-                    tried[ridge] = np.array(objective.each(partial(_next_fit, ridge=ridge), moved))
+                    losses = np.array(objective.each(partial(_next_fit, ridge=ridge), moved))
                 except OutOfTime:
                     break
-                thetas[ridge] = moved[0].theta
+                tried.append(Choice(ridge, losses, moved[0].theta))
                 bar.update(len(tried))
-                least = min(float(losses.mean()) for losses in tried.values())
-                now = float(tried[ridge].mean())
+                now, least = losses.mean(), min(choice.losses.mean() for choice in tried)
                 if least <= rounding or min(before, now) > HOPELESS * least:
                     break
                 before = now
@@ -103,9 +101,9 @@ def choose_ridge(
                 break
     if not tried:
         return common
-    best = min(tried, key=lambda ridge: float(tried[ridge].mean()))
-    logger.info("%s: cross-validated loss %.6g", best, tried[best].mean())
-    return Choice(best, tried[best], thetas[best])
+    best = min(tried, key=lambda choice: float(choice.losses.mean()))
+    logger.info("%s: cross-validated loss %.6g", best.ridge, best.losses.mean())
+    return best
 
 
 def _folds(objective: Objective, start: Start, random: np.random.Generator) -> list[_Fold] | None:

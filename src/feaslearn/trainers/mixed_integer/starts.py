@@ -54,7 +54,7 @@ def improved(program: NodeProgram, beta: Array) -> tuple[float, Array]:
         reached = np.inf if solved is None else samples.value(solved)
         # What a margin costs is worth paying: the loss counts the nearest of tied points, but a
         # model returns the first.
-        allowed = 0.0 if samples.priced else FOR_THE_MARGIN * value
+        allowed = FOR_THE_MARGIN * max(value, 1e-3) if _close(samples, best) else 0.0
         if solved is None or reached > value + allowed:
             break
         gained = value - reached
@@ -62,6 +62,18 @@ def improved(program: NodeProgram, beta: Array) -> tuple[float, Array]:
         if gained <= SAME_TOL * value:
             break
     return value, best
+
+
+def _close(samples: EnumeratedSamples, beta: Array) -> bool:
+    """Say whether a sample has two predictions at almost the same least price."""
+    if samples.priced:
+        return False
+    predictions = samples.predictions(beta)
+    prices = samples.prices(predictions)
+    far = (prices > prices.min(axis=1, keepdims=True) + 0.5 * NUDGE)[:, :, None]
+    high = np.where(far, -np.inf, predictions).max(axis=1)
+    low = np.where(far, np.inf, predictions).min(axis=1)
+    return bool((high - low > NUDGE).any())
 
 
 def with_margin(program: NodeProgram, beta: Array) -> Array | None:
