@@ -66,8 +66,8 @@ class AdaptiveSmoothing(IterativeTrainer):
 
     Compiled kernels solve the inner problem where they serve the set: simplices, boxes, balls,
     hypersimplices, polytopes whose vertices can be enumerated, and products of those without L2
-    balls. Other sets, among them larger polytopes and those with second-order cones, and samples
-    with unobserved decisions go through CVXPY, which is slower by orders of magnitude.
+    balls. Other sets, among them larger polytopes and those with second-order cones, go through
+    CVXPY, which is slower by orders of magnitude.
 
     Parameters
     ----------
@@ -382,13 +382,18 @@ def _scales(objective: Objective) -> tuple[tuple[float, float], float]:
     first = objective.first.decisions
     level = np.nan_to_num(first).sum(axis=0) / np.maximum((~np.isnan(first)).sum(axis=0), 1)
 
-    def sums(block: Block) -> tuple[Array, Array, Array, float, float]:
-        seen = ~np.isnan(block.decisions)
-        away, w = np.where(seen, block.decisions - level, 0.0), block.weights
-        costs = float(w @ (block.costs**2).sum(axis=1))
-        return w @ seen, w @ away, w @ away**2, float(w.sum()), costs
+    def sums(block: Block) -> tuple[Array, Array]:
+        away = block.decisions - level
+        seen = ~np.isnan(away)
+        away = np.where(seen, away, 0.0)
+        w = block.weights
+        return np.array([w @ seen, w @ away, w @ away**2]), np.array(
+            [w.sum(), w @ (block.costs**2).sum(axis=1)]
+        )
 
-    seen, total, squares, weight, cost = objective.samples.sum(sums, objective.n_jobs)
+    parts = list(objective.samples.map(sums, objective.n_jobs))
+    seen, total, squares = np.sum([part for part, _ in parts], axis=0)
+    weight, cost = (float(value) for value in np.sum([part for _, part in parts], axis=0))
     about = squares - total**2 / np.maximum(seen, TINY)
     primal = float(np.maximum(about, 0.0).sum()) / weight or 1.0
     return (primal, primal * (cost / weight or 1.0)), weight

@@ -2,21 +2,22 @@ r"""The smoothed programs of Algorithm 2 for one map, sample by sample, without 
 
 With b fixed the samples separate. A sample of either loss asks for
 
-.. math:: \min_{y,\, z \in Z,\, t} \; w \|x - y\|^2 + \epsilon_1 \|y - Az - b\|^2
+.. math:: \min_{y,\, z \in Z,\, t} \; \sum_j w_j (x_j - y_j)^2 + \epsilon_1 \|y - Az - b\|^2
           + \gamma_o^2 + \epsilon_2 D(t) \quad \text{s.t.} \quad c'(y - b) - t \le \gamma_o.
 
-Predictability has :math:`\gamma_o = 0` and w = 1; suboptimality has y = x and
+Predictability has :math:`\gamma_o = 0` and :math:`w_j = 1`; suboptimality has y = x and
 :math:`\epsilon_1 = 1`. D is the price of a larger latent minimum, see `lifted_cost`. Given the
 multiplier :math:`\epsilon_2 \nu` of the row that couples y and t, both halves are projections:
 
-- :math:`Az + b` is the point of the region nearest to :math:`x - \epsilon_2 \nu c / 2` (to x itself
-  for suboptimality), and y lies between the two;
+- :math:`Az + b` is the point of the region nearest to :math:`x - \epsilon_2 \nu c / (2w)`, in the
+  norm with weights :math:`w_j \epsilon_1 / (w_j + \epsilon_1)`, and y lies between the two;
 - t comes from `lifted_cost`, and :math:`\gamma_o = \rho \nu` with :math:`\rho = \epsilon_2 / 2`
   (zero for predictability).
 
 What is left is one number: :math:`c'(y(\nu) - b) - \rho \nu = t(\nu)`. The left side falls and the
 right side grows, both linearly piece by piece where Z is polyhedral, so Newton's method inside a
-bracket ends after a few steps at an exact answer. Samples with unobserved decisions are left out.
+bracket ends after a few steps at an exact answer. Decisions that were not observed have weight
+zero; they are found by a proximal iteration that gives them a small weight around their last value.
 """
 
 from __future__ import annotations
@@ -51,6 +52,11 @@ MAX_STEPS = 200
 #: Relative to the terms of the equation: a root this good is exact, and one that is worse than the
 #: second number is not believed.
 EXACT, BELIEVED = 1e-13, 1e-9
+#: Weight of unobserved decisions, relative to the least of the others.
+PROXIMAL = 1e-4
+
+#: Proximal steps for unobserved decisions.
+MAX_PROXIMAL = 500
 
 
 class Smoothing(NamedTuple):
@@ -66,30 +72,41 @@ class Smoothing(NamedTuple):
 
 
 class SampleRow(NamedTuple):
-    """The workspace of one sample.
+    """One sample: offset decision ``x - b``, weights, and the scaled map that is projected on.
 
-    ``x`` and ``y`` are without the offset; ``lifted`` is the latent point of `lifted_cost`.
+    ``g`` is minus the derivative of the projected target, up to the factor ``dual / 2``; y is kept
+    without the offset too, and ``lifted`` is the latent point of `lifted_cost`. ``moves`` says
+    whether the projection depends on the multiplier.
     """
 
     c: Array
     q: Array
     x: Array
+    w: Array
+    root: Array
+    g: Array
     A: Array
+    M: Array
     target: Array
     y: Array
     z: Array
     lifted: Array
     zero: Array
     every: NDArray[np.bool_]
+    moves: NDArray[np.bool_]
 
 
 @inner_kernel
 def new_row(n: int, p: int) -> SampleRow:
-    """Return the workspace of samples with n decisions and p latent entries."""
+    """Return the workspace of one sample."""
     return SampleRow(
         np.empty(n),
         np.empty(p),
         np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty((n, p)),
         np.empty((n, p)),
         np.empty(n),
         np.empty(n),
@@ -97,7 +114,26 @@ def new_row(n: int, p: int) -> SampleRow:
         np.empty(p),
         np.zeros(p),
         np.ones(n, dtype=np.bool_),
+        np.ones(1, dtype=np.bool_),
     )
+
+
+@inner_kernel
+def weigh(row: SampleRow, seen: NDArray[np.bool_], smoothing: Smoothing) -> None:
+    """Write the weights and what follows from them."""
+    for j in range(row.c.size):
+        exact = smoothing.exact and seen[j]
+        row.w[j] = 1.0 if seen[j] else PROXIMAL * min(1.0, smoothing.distance)
+        if exact:
+            row.w[j] = np.inf
+            row.root[j] = np.sqrt(smoothing.distance)
+            row.g[j] = 0.0
+        else:
+            total = row.w[j] + smoothing.distance
+            row.root[j] = np.sqrt(row.w[j] * smoothing.distance / total)
+            row.g[j] = row.c[j] * row.root[j] / row.w[j]
+        for k in range(row.q.size):
+            row.M[j, k] = row.root[j] * row.A[j, k]
 
 
 @inner_kernel
@@ -121,19 +157,36 @@ def _ball_slope(ball: BallImage, t: float, r: Array, g: Array) -> float:
 def _place(row: SampleRow, nu: float, smoothing: Smoothing) -> tuple[float, float, float]:
     """Write y for the latent point found; return ``c'(y - b)``, its size and its direct slope."""
     total, size, slope = 0.0, 0.0, 0.0
-    half, weight = 0.5 * smoothing.dual, 1.0 + smoothing.distance
+    push = 0.5 * smoothing.dual * nu
     for j in range(row.c.size):
-        row.y[j] = row.x[j]
-        if not smoothing.exact:
-            image = 0.0
-            for k in range(row.q.size):
-                image += row.A[j, k] * row.z[k]
-            pulled = row.x[j] - half * nu * row.c[j]
+        image = 0.0
+        for k in range(row.q.size):
+            image += row.A[j, k] * row.z[k]
+        if row.w[j] == np.inf:
+            row.y[j] = row.x[j]
+        else:
+            weight = row.w[j] + smoothing.distance
+            pulled = row.w[j] * row.x[j] - push * row.c[j]
             row.y[j] = (pulled + smoothing.distance * image) / weight
-            slope -= half * row.c[j] * row.c[j] / weight
+            slope -= 0.5 * smoothing.dual * row.c[j] * row.c[j] / weight
         total += row.c[j] * row.y[j]
         size += abs(row.c[j] * row.y[j]) + abs(row.c[j] * row.x[j])
     return total, size, slope
+
+
+@inner_kernel
+def _aim(row: SampleRow, push: float) -> None:
+    """Write what is projected on the region: the decision, pushed against its cost."""
+    for j in range(row.c.size):
+        row.target[j] = row.root[j] * row.x[j] - push * row.g[j]
+
+
+@inner_kernel
+def _ball_point(row: SampleRow, ball: BallImage) -> float:
+    """Write the latent point of the projection onto the image of a ball; return ``g'Pg``."""
+    r = np.empty(ball.U.shape[1])
+    t = nearest_in_image(ball, row.target, r, row.z)
+    return _ball_slope(ball, t, r, row.g)
 
 
 @inner_kernel
@@ -162,24 +215,19 @@ def find_multiplier(
     along, residual, gap = 0.0, np.inf, 0.0
     enumerated, half = lists_points(code), 0.5 * smoothing.dual
     for step in range(MAX_STEPS):
-        if step == 0 or not smoothing.exact:
-            # What is projected on the region: the decision, pushed against its cost.
-            push = 0.0 if smoothing.exact else half * nu
-            for j in range(row.c.size):
-                row.target[j] = row.x[j] - push * row.c[j]
+        if row.moves[0] or step == 0:
+            _aim(row, half * nu)
             if ball.singular.size > 0:
-                r = np.empty(ball.U.shape[1])
-                along = _ball_slope(ball, nearest_in_image(ball, row.target, r, row.z), r, row.c)
+                along = _ball_point(row, ball)
             else:
                 for _ in range(2):
                     _, size, gap = nearest_on_corral(
-                        code, row.A, row.target, row.zero, 0.0, corral, size, row.z
+                        code, row.M, row.target, row.zero, 0.0, corral, size, row.z
                     )
                     if gap <= EXACT:
                         break
                     size = 0  # vertices of another map can mislead
-                along = span_square(corral, size, row.c)
-            along *= 0.0 if smoothing.exact else smoothing.distance / (1.0 + smoothing.distance)
+                along = span_square(corral, size, row.g)
         level, scale, slope = _place(row, nu, smoothing)
         if enumerated and nu > 0.0:
             t, rise = lifted_cost_by_vertices(code, row.q, 0.5 * nu, row.lifted)
@@ -202,7 +250,9 @@ def find_multiplier(
 
 
 @inner_kernel
-def smoothed_value(row: SampleRow, smoothing: Smoothing, nu: float, slacks: Array) -> float:
+def smoothed_value(
+    row: SampleRow, seen: NDArray[np.bool_], smoothing: Smoothing, nu: float, slacks: Array
+) -> float:
     """Return the smoothed loss; write the squares of the two slacks, and ``Az - y`` into target."""
     fit, apart, dual = 0.0, 0.0, 0.0
     for j in range(row.c.size):
@@ -211,13 +261,26 @@ def smoothed_value(row: SampleRow, smoothing: Smoothing, nu: float, slacks: Arra
             image += row.A[j, k] * row.z[k]
         row.target[j] = image - row.y[j]
         apart += row.target[j] ** 2
-        fit += (row.x[j] - row.y[j]) ** 2
+        if seen[j]:
+            fit += (row.x[j] - row.y[j]) ** 2
     for k in range(row.q.size):
         dual += (0.5 * nu * row.lifted[k]) ** 2
     slacks[0] = 0.0 if smoothing.exact else apart
     slacks[1] = dual
     over = smoothing.rho * nu
     return fit + smoothing.distance * apart + over * over + smoothing.dual * dual
+
+
+@inner_kernel
+def proximal_move(row: SampleRow, seen: NDArray[np.bool_]) -> bool:
+    """Move unobserved decisions to where they were found; return whether any moved."""
+    moved, largest = 0.0, 0.0
+    for j in range(seen.size):
+        largest = max(largest, abs(row.y[j]))
+        if not seen[j]:
+            moved = max(moved, abs(row.y[j] - row.x[j]))
+            row.x[j] = row.y[j]
+    return moved > 1e-11 * largest
 
 
 # The smoothed losses of Algorithm 2 for many samples, and their gradient.
@@ -237,14 +300,22 @@ class SmoothedMemory(NamedTuple):
 
 
 @inner_kernel
-def _read(A: Array, b: Array, phi: Array, c: Array, x: Array, row: SampleRow) -> None:
-    """Write one sample and its map into ``row``."""
+def _read(
+    A: Array, b: Array, phi: Array, c: Array, x: Array, row: SampleRow, seen: NDArray[np.bool_]
+) -> int:
+    """Write one sample and its map into ``row``; return how many decisions were not observed."""
+    hidden = 0
     for j in range(c.size):
-        row.c[j], row.x[j] = c[j], x[j]
-        for k in range(phi.size):
-            row.x[j] -= phi[k] * b[k, j]
+        seen[j] = not np.isnan(x[j])
+        hidden += not seen[j]
+        row.c[j], row.x[j] = c[j], 0.0
+        if seen[j]:
+            row.x[j] = x[j]
+            for k in range(phi.size):
+                row.x[j] -= phi[k] * b[k, j]
     latent_cost(A, phi, c, row.q)
     map_at(A, phi, row.every, row.A)
+    return hidden
 
 
 @kernel
@@ -265,35 +336,39 @@ def smoothed_rows(
 ) -> int:
     """Write the smoothed loss and squared slacks of each row; add to the gradient.
 
-    Returns the number of rows that were not solved to optimality, among them those with
-    unobserved decisions; their value is NaN, and nothing is added for them.
+    Returns the number of rows that were not solved to optimality; their value is NaN, and nothing
+    is added for them.
     """
     n, p = A.shape[1], A.shape[2]
     row, workspace, ball = new_row(n, p), new_corral(n, p), ball_image(np.zeros((1, 1)))
+    seen = np.empty(n, dtype=np.bool_)
     remembers = memory.sizes.size > 0
     failed = 0
     for i in range(Phi.shape[0]):
+        hidden = _read(A, b, Phi[i], C[i], X[i], row, seen)
+        weigh(row, seen, smoothing)
+        row.moves[0] = hidden > 0 or not smoothing.exact
+        if code.kinds.size == 1 and code.kinds[0] == L2_BALL:
+            ball = ball_image(row.M)
+        size, corral = int(np.int64(0)), workspace
+        if remembers:
+            size = int(memory.sizes[i])
+            kept = memory.latents[i], memory.weights[i]
+            corral = Corral(workspace.points, *kept, workspace.trial, workspace.x, workspace.slope)
         nu, residual = memory.multipliers[i], np.inf
-        if not np.isnan(X[i]).any():
-            _read(A, b, Phi[i], C[i], X[i], row)
-            if code.kinds.size == 1 and code.kinds[0] == L2_BALL:
-                ball = ball_image(row.A)
-            size, corral = int(np.int64(0)), workspace
-            if remembers:
-                size = int(memory.sizes[i])
-                kept = memory.latents[i], memory.weights[i]
-                corral = Corral(
-                    workspace.points, *kept, workspace.trial, workspace.x, workspace.slope
-                )
+        for _ in range(MAX_PROXIMAL):
             nu, size, residual = find_multiplier(code, row, ball, smoothing, corral, nu, size)
-            if remembers:
-                memory.sizes[i] = size
+            if hidden == 0 or not proximal_move(row, seen):
+                break
+            residual = np.inf
+        if remembers:
+            memory.sizes[i] = size
         if not residual <= BELIEVED:
             failed += 1
             values[i] = np.nan
             continue
         memory.multipliers[i] = nu
-        values[i] = smoothed_value(row, smoothing, nu, slacks[i])
+        values[i] = smoothed_value(row, seen, smoothing, nu, slacks[i])
         for j in range(n):
             row.target[j] *= 2.0 * smoothing.distance
             row.y[j] = -smoothing.dual * nu * row.c[j]
