@@ -315,13 +315,10 @@ class _Finish:
         """Return, for each column, the value at which most of those that were seen to end do so."""
         mean = self.units.mean[self.order]
         raw = (mean + ends * self.scale)[seen]
-        if len(raw) < 2:
-            return np.full(len(mean), np.nan)
-        middle = float(np.median(raw))
-        near = np.abs(raw - middle) <= DECISION_TOL * float(np.abs(raw).max())
-        return np.asarray(
-            (middle - mean) / self.scale if near.mean() > 0.5 else 0.0 * mean + np.nan
-        )
+        middle = float(np.median(raw)) if len(raw) > 1 else np.nan
+        near = np.abs(raw - middle) <= DECISION_TOL * np.abs(raw).max(initial=0.0)
+        value = middle if near.sum() > len(raw) / 2 else np.nan
+        return np.asarray((value - mean) / self.scale)
 
     def _place_still(self, prices: Array, right: Mask) -> None:
         """Choose the coefficients of columns that never moved in the facets."""
