@@ -111,7 +111,11 @@ def main() -> int:
     quick = "--quick" in sys.argv[1:]
     seeds = range(1 if quick else 10)
     plain = fl.trainers.Convex(ridge=0.0, sparsity=0.0)
-    pairs = {"Minkowski": (fl.Minkowski("auto"), plain)}
+    # Streams choose neither terms nor scales, so refits are given those of "auto" in a stream.
+    terms = fl.Minkowski.union(
+        fl.Minkowski.hypersimplices(3), fl.Minkowski.pairs(3), fl.Minkowski.segments(np.eye(3))
+    )
+    pairs = {"Minkowski": (terms.set_params(scale="affine"), plain)}
     if not quick:
         annealing = fl.trainers.Annealing(ridge=0.1, ridge_floor=1.0, n_starts=1)
         pairs["Affine"] = (fl.Affine(fl.Simplex(6)), annealing)
