@@ -200,6 +200,10 @@ class _Finish:
         usual = float(np.median(width)) if n else 0.0
         width = np.maximum(width, usual)  # a side never reached may be as far as others are
         self.width = np.append(width, np.full(len(still), usual)) / self.scale
+        one = float(rows.one @ rows.one)
+        self.low, self.high = self.lower @ rows.one / one, self.upper @ rows.one / one
+        self.least = self._common(self.low, self.seen_lo)
+        self.most = self._common(self.high, self.seen_up)
 
     def region(self, to_lo: Mask, to_up: Mask) -> FacetRows:
         """Return the region in standard units with some sides opened by their width."""
@@ -239,9 +243,8 @@ class _Finish:
         right = (base.status == OPTIMAL) & ~self.state.unexplained
         rows = self.state.rows
         # A column may reach several times what was left for it, short of where the others end.
-        low, high = self._ends()
-        to_lo = ~self.seen_lo | (self._common(low, self.seen_lo) < low - DECISION_TOL)
-        to_up = ~self.seen_up | (self._common(high, self.seen_up) > high + DECISION_TOL)
+        to_lo = ~self.seen_lo | (self.least < self.low - DECISION_TOL)
+        to_up = ~self.seen_up | (self.most > self.high + DECISION_TOL)
         gain_tol = np.maximum(GAIN, 3.0 * SPREAD * np.sqrt(rows.c**2 @ rows.x_error**2))
         weight = self.scale**2 / max(float((self.scale**2).sum()), TINY)
         before = (np.nan_to_num(base.decisions - self.x) ** 2) @ weight
@@ -289,8 +292,7 @@ class _Finish:
         zero = -self.units.mean[self.order] / self.scale
         ends = (-np.inf, np.inf) if self.known is None else known_ends(self.known)
         known = np.broadcast_to(np.vstack(ends), (2, len(self.order)))
-        low, high = self._ends()
-        least, most = self._common(low, self.seen_lo), self._common(high, self.seen_up)
+        low, high, least, most = self.low, self.high, self.least, self.most
         self.seen_lo, self.seen_up = self.seen_lo & ~to_lo, self.seen_up & ~to_up
         for j in np.flatnonzero(~self.seen_lo):
             if to_lo[j] and low[j] - self.width[j] <= least[j] < low[j]:
@@ -305,11 +307,6 @@ class _Finish:
             if np.isfinite(known[1, j]) and (moving | to_up)[j]:
                 upper[j] = max(high[j], known[1, j]) * one
         return region._replace(lower=lower, upper=upper)
-
-    def _ends(self) -> tuple[Array, Array]:
-        """Return where each column ends."""
-        one = self.state.rows.one
-        return self.lower @ one / float(one @ one), self.upper @ one / float(one @ one)
 
     def _common(self, ends: Array, seen: Mask) -> Array:
         """Return, for each column, the value at which most of those that were seen to end do so."""

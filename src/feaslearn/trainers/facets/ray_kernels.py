@@ -154,8 +154,8 @@ def heaviest_ray(
     miss a ray by less than the larger of ``limits[0]`` and ``limits[1]`` standard deviations of
     their errors: ``errors`` (u, n) are variances of decisions, whose coordinates are ``W`` (n, nw),
     with no column where rows are exact, and ``cov`` (R, R) is the mean covariance of errors of Z.
-    ``limits[2:]`` are the excess that is enough, the violation that is none, and the weight of
-    violations. A ray has R zeros where none was found.
+    ``limits[2:]`` are the excess that is enough, the violation that counts as zero, and the weight
+    of violations. A ray has R zeros where none was found.
     """
     u, nw = ways.shape
     N, R = Z.shape
