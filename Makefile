@@ -13,7 +13,7 @@ PYTEST := python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test check check-types check-style bench reproduce docs soak clean \
+.PHONY: help demo test check check-types check-style golden bench reproduce docs soak clean \
 	soak-examples soak-fuzz soak-mutants soak-kill soak-limits soak-fits soak-oldest soak-newest soak-package
 
 help: ## print this list
@@ -37,6 +37,9 @@ check-style: $(VENV)/.test
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python docs/check_docstrings.py
 	$(BIN)/python docs/check_size.py --check
+
+golden: $(VENV)/.test ## what fits, exports and commands give beside benchmarks/golden.json (half an hour)
+	OMP_NUM_THREADS=1 $(BIN)/python benchmarks/golden.py
 
 bench: $(VENV)/.test ## run every benchmark; each prints a ratio
 	$(BIN)/python benchmarks/run.py

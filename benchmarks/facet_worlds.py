@@ -14,12 +14,12 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-import warnings
 from collections.abc import Sequence
+from typing import Any
 
-import feaslearn as fl
 from common.facet_truth import Coordinates, Recovery, count_recovered, learned_inequalities, same
 from common.worlds import World, draw_world
+from golden_api import described, fitted
 
 WORLDS, EMPTY_WORLDS = 200, 50
 SHARE, CALLED = 0.99, 0.8
@@ -27,25 +27,22 @@ MOST_INVENTED = 1
 SHOWN = 20
 
 
-def learn(world: World) -> fl.RegionRegressor:
-    """Fit facets to all rows of a world."""
+def learn(world: World) -> list[Any]:
+    """Return the facets that are learned from all rows of a world."""
     cost = list(range(world.costs.shape[1]))
-    model = fl.RegionRegressor(fl.Facets(), cost=cost, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
-        return model.fit(world.signals, world.decisions)
+    return described(fitted(world.signals, world.decisions, cost, facets=True))[1]
 
 
 def recovery(world: World) -> Recovery:
     """Learn a world and compare the facets with the truth."""
-    return count_recovered(learn(world).facets_, world.truth(), world.features, world.decisions)
+    return count_recovered(learn(world), world.truth(), world.features, world.decisions)
 
 
 def invented(world: World) -> int:
     """Learn a world without facets and count those that are none of its bounds."""
     space = Coordinates(world.features, world.decisions)
     sizes = world.decisions.shape[1], world.features.shape[1]
-    found = space(learned_inequalities(learn(world).facets_, *sizes))
+    found = space(learned_inequalities(learn(world), *sizes))
     return int((~same(found, space(world.truth()))).sum())
 
 

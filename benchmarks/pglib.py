@@ -25,21 +25,16 @@ from __future__ import annotations
 import argparse
 import sys
 import time
-import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-import feaslearn as fl
 from common.cached_regressors import r2_against, regressor_scores
 from common.facet_truth import SAME, Recovery, count_recovered, without_hidden
-from feaslearn.datasets import make_dcopf
-
-Array = NDArray[np.float64]
+from golden_api import Array, described, fitted, made, predicted
 
 CASES = (
     "5_pjm",
@@ -111,19 +106,11 @@ HEAD = (
 )
 
 
-def make_data(case: str, variant: str, seed: int) -> fl.Decisions:
+def make_data(case: str, variant: str, seed: int) -> Any:
     """Return the 1000 rows of a case; loads that cannot be served are drawn again."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
-        return make_dcopf(
-            f"case{case}",
-            SAMPLES,
-            variant=None if variant == "typ" else variant,  # type: ignore[arg-type]
-            zones=8,
-            quadratic="linearize",
-            load_range=(0.6, 1.0),
-            random_state=seed,
-        )
+    options = {"zones": 8, "quadratic": "linearize", "load_range": (0.6, 1.0)}
+    chosen = None if variant == "typ" else variant
+    return made("dcopf", SAMPLES, seed, case=f"case{case}", variant=chosen, **options)
 
 
 def rounded(table: Array, step: float, first: int = 0) -> Array:
@@ -135,17 +122,13 @@ def rounded(table: Array, step: float, first: int = 0) -> Array:
 
 def fit_and_predict(
     signals: Array, decisions: Array, rows: int, max_seconds: float | None = None
-) -> tuple[fl.RegionRegressor, Array, float]:
+) -> tuple[Any, Array, float]:
     """Return the model of the first rows, its test decisions, and the seconds of the fit."""
+    began = time.perf_counter()
     cost = list(range(decisions.shape[1]))
-    model = fl.RegionRegressor(fl.Facets(), cost=cost, random_state=0, max_seconds=max_seconds)
-    with warnings.catch_warnings():
-        # Where a region has no known decision the nearest is returned, and counts like all others.
-        warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
-        began = time.perf_counter()
-        model.fit(signals[:rows], decisions[:rows])
-        seconds = time.perf_counter() - began
-        return model, np.asarray(model.predict(signals[TEST])), seconds
+    model = fitted(signals[:rows], decisions[:rows], cost, facets=True, max_seconds=max_seconds)
+    # Where a region has no known decision the nearest is returned, and counts like all others.
+    return model, predicted(model, signals[TEST])[0], time.perf_counter() - began
 
 
 def warm_up() -> None:
@@ -170,10 +153,9 @@ def score(task: Task) -> Score:
         unrounded = fit_and_predict(data.signals, data.decisions, task.rows)[1]
         exact = r2_against(mean, test[1], unrounded)
     known, features = data[: task.rows], np.ones((task.rows, 1))
-    assert data.forward is not None
     recovery = count_recovered(
-        model.facets_,
-        without_hidden(data.forward),  # type: ignore[arg-type]
+        described(model)[1],
+        without_hidden(data.forward),
         np.hstack([features, known.signals[:, n:]]),
         known.decisions,
         max(SAME, task.step / float(np.sqrt(known.decisions.var(axis=0).mean()))),

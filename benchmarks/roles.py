@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import feaslearn as fl
 from common.kinds import KINDS
-from common.worlds import OPTIMAL, draw_world
+from common.worlds import draw_world
 from feaslearn.inference.roles import Roles, check_roles
 
 Array = NDArray[np.float64]
@@ -108,8 +108,8 @@ def draw_market(seed: int) -> tuple[str, Roles]:
     # In some worlds decisions have sizes from 1 to 1000.
     sizes = 10.0 ** random.uniform(0.0, 3.0 * (random.random() < 0.4), costs.shape[1])
     found = world.region.solve(features, sizes * costs)
-    kept = found.status == OPTIMAL
-    decisions = sizes * found.decisions[kept]
+    kept = ~np.isnan(found).any(axis=1)
+    decisions = sizes * found[kept]
     noise = float(random.choice([0.0, 0.05, 0.2]))
     if noise:
         decisions = decisions + noise * decisions.std(axis=0) * random.normal(size=decisions.shape)

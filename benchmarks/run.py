@@ -26,8 +26,9 @@ PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "cvxpy", "clarabel", "hig
 
 
 def scripts(folder: Path = FOLDER) -> dict[str, Path]:
-    """Return the benchmarks of a folder by name, in alphabetical order."""
-    return {path.stem: path for path in sorted(folder.glob("*.py")) if path.stem != "run"}
+    """Return the benchmarks of a folder by name, in alphabetical order; `make golden` is apart."""
+    apart = {"run", "golden", "golden_api"}
+    return {path.stem: path for path in sorted(folder.glob("*.py")) if path.stem not in apart}
 
 
 def start(script: Path) -> int:

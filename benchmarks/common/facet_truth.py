@@ -8,8 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.problem import LinearProgram
-
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
 
@@ -43,7 +41,7 @@ def bounds_as_rows(lower: Array, upper: Array, n_features: int) -> Inequalities:
     return Inequalities(a[finite], f[finite])
 
 
-def without_hidden(program: LinearProgram) -> Inequalities:
+def without_hidden(program: Any) -> Inequalities:
     """Return the inequalities of a program whose equations determine its hidden variables.
 
     The angles of a grid are determined by the dispatch but for a shift that moves no flow, so that

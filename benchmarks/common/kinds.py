@@ -5,19 +5,13 @@ Costs are signals. Noise and wrong days are in the training rows alone.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from itertools import combinations
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-import feaslearn as fl
-from facets_few_rows import shortest_paths
-from feaslearn.problem import AffineRows, LinearProgram
-
-Array = NDArray[np.float64]
+from golden_api import Array, made, optimal
 
 TEST_ROWS = 500
 #: Share of the days on which a plant did not answer to prices.
@@ -53,26 +47,17 @@ def draw(name: str, seed: int) -> Kind:
     return Kind(cost, signals[:rows], train, signals[rows:], decisions[rows:])
 
 
-def grid_log(case: str, variant: Literal["api"] | None, count: int, seed: int) -> fl.Decisions:
+def grid_log(case: str, variant: Literal["api"] | None, count: int, seed: int) -> Any:
     """Return dispatches of a public grid; loads that cannot be served are drawn again."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
-        return fl.datasets.make_dcopf(
-            case,
-            count,
-            random_state=seed,
-            variant=variant,
-            zones=8,
-            quadratic="linearize",
-            load_range=(0.6, 1.0),
-        )
+    options = {"zones": 8, "quadratic": "linearize", "load_range": (0.6, 1.0)}
+    return made("dcopf", count, seed, case=case, variant=variant, **options)
 
 
 def _grid(case: str, variant: Literal["api"] | None) -> Make:
     return lambda count, seed: _costs_first(grid_log(case, variant, count, seed))
 
 
-def _costs_first(data: fl.Decisions) -> tuple[Array, Array]:
+def _costs_first(data: Any) -> tuple[Array, Array]:
     first = data.cost_matrix
     signals = np.asarray(data.signals)
     others = [
@@ -82,12 +67,12 @@ def _costs_first(data: fl.Decisions) -> tuple[Array, Array]:
 
 
 def _power5(count: int, seed: int) -> tuple[Array, Array]:
-    return _costs_first(fl.datasets.make_power5(count, random_state=seed))
+    return _costs_first(made("power5", count, seed))
 
 
 def _plant(ramp: float) -> Make:
     def make(count: int, seed: int) -> tuple[Array, Array]:
-        return _costs_first(fl.datasets.make_flexible_plant(count, random_state=seed, ramp=ramp))
+        return _costs_first(made("flexible_plant", count, seed, ramp=ramp))
 
     return make
 
@@ -119,30 +104,52 @@ def _battery(hours: int, efficiency: float = 1.0) -> Make:
                 np.hstack([none, efficiency * sums, -sums / efficiency]),
             ]
         )
-        zeros = np.zeros(hours)
-        follows = np.append(zeros, -np.ones(hours))[:, None]
-        follows[-1] = 0.0
-        low, high = np.append(zeros, zeros), np.append(zeros, np.full(hours, 2.5))
-        high[-1] = 0.0
-        program = LinearProgram(
-            matrix,
-            AffineRows(low, follows),
-            AffineRows(high, follows),
-            np.concatenate([np.full(hours, -1.0), zeros, zeros]),
-            np.ones(3 * hours),
-            hours,
-        )
-        return np.hstack([prices, filled]), program.solve(filled, prices)
+        # What is used is what is charged less what is discharged; the charge stays within 0 and
+        # 2.5 hours, and ends where it began.
+        low = np.hstack([np.zeros((count, hours)), np.repeat(-filled, hours, axis=1)])
+        high = low + np.repeat([0.0, 2.5], hours)
+        low[:, -1] = high[:, -1] = 0.0
+        ends = np.repeat([-1.0, 0.0], [hours, 2 * hours]), 1.0
+        costs = np.hstack([prices, np.zeros((count, 2 * hours))])
+        return np.hstack([prices, filled]), optimal(matrix, (low, high), ends, costs)[:, :hours]
 
     return make
 
 
 def _paths(side: int) -> Make:
+    """Return shortest paths on a grid, whose lengths follow five signals.
+
+    As in Elmachtoub and Grigas, "Smart 'Predict, then Optimize'", Management Science 68(1), 2022:
+    degree 4, noise 50 %, so that some arcs are hardly ever used.
+    """
+
     def make(count: int, seed: int) -> tuple[Array, Array]:
-        paths = shortest_paths(count, seed, side)
-        return paths.signals, paths.arcs
+        balances, leaves = grid_balances(side)
+        random, n = np.random.default_rng(seed), balances.shape[1]
+        weights = random.integers(0, 2, (5, n))
+        context = random.normal(size=(count, 5))
+        lengths = (context @ weights / np.sqrt(5) + 3.0) ** 4 + 1.0
+        lengths *= random.uniform(0.5, 1.5, (count, n)) / 3.5**4
+        paths = optimal(balances, (leaves, leaves), (0.0, 1.0), lengths)
+        return np.hstack([lengths, context]), np.round(paths)
 
     return make
+
+
+def grid_balances(side: int) -> tuple[Array, Array]:
+    """Return the matrix of balances of a grid, and what leaves each crossing.
+
+    Arcs lead to the right and down; a path begins at the first crossing and ends at the last.
+    """
+    crossing = np.arange(side * side).reshape(side, side)
+    starts = np.concatenate([crossing[:, :-1].ravel(), crossing[:-1].ravel()])
+    ends = np.concatenate([crossing[:, 1:].ravel(), crossing[1:].ravel()])
+    balances = np.zeros((side * side, len(starts)))
+    balances[starts, np.arange(len(starts))] += 1.0
+    balances[ends, np.arange(len(starts))] -= 1.0
+    leaves = np.zeros(side * side)
+    leaves[[0, -1]] = 1.0, -1.0
+    return balances, leaves
 
 
 def _blending(n: int, rows: int) -> Make:
@@ -157,18 +164,15 @@ def _blending(n: int, rows: int) -> Make:
         required = 0.9 * mixture @ contents.T
         prices = random.uniform(0.5, 1.5, (count, n))
         matrix = np.vstack([contents, np.ones(n)])
-        slopes = np.vstack([np.eye(rows), np.zeros(rows)])
-        low = AffineRows(np.append(np.zeros(rows), 1.0), slopes)
-        high = AffineRows(np.append(np.full(rows, 2.0), 1.0), np.zeros((rows + 1, rows)))
-        program = LinearProgram(matrix, low, high, np.zeros(n), np.full(n, 0.7), n)
-        return np.hstack([prices, required]), program.solve(required, prices)
+        low = np.hstack([required, np.ones((count, 1))])
+        cheapest = optimal(matrix, (low, np.append(np.full(rows, 2.0), 1.0)), (0.0, 0.7), prices)
+        return np.hstack([prices, required]), cheapest
 
     return make
 
 
 def _l1_ball(count: int, seed: int) -> tuple[Array, Array]:
-    data = fl.datasets.make_l1_ball(count, n=4, low=-1.0, high=1.0, random_state=seed)
-    return _costs_first(data)
+    return _costs_first(made("l1_ball", count, seed, n=4, low=-1.0, high=1.0))
 
 
 def _ellipsoid(moves: bool) -> Make:

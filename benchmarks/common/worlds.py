@@ -8,11 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from common.facet_truth import Inequalities, bounds_as_rows
-from feaslearn.hypotheses.facet_rows import FacetRows
+from golden_api import Array, cheapest
 
-Array = NDArray[np.float64]
-
-OPTIMAL = 0
 #: Shares of the rows in which facets bind when they are added; the others are in between.
 OFTEN, RARELY, BETWEEN = 0.97, 0.01, (0.05, 0.6)
 #: Signals that a facet may leave without any decision; beyond that it is drawn again.
@@ -21,10 +18,31 @@ MOST_EMPTY = 0.05
 TRIES = 20
 
 
+class Known(NamedTuple):
+    """The region ``E x = e phi, lower phi <= x <= upper phi, a x <= f phi``."""
+
+    E: Array
+    e: Array
+    lower: Array
+    upper: Array
+    a: Array
+    f: Array
+
+    def with_facets(self, a: Array, f: Array) -> Known:
+        """Return the region with these facets instead of its own."""
+        return self._replace(a=a, f=f)
+
+    def solve(self, features: Array, costs: Array) -> Array:
+        """Return the cheapest decision of each row; NaN where the region is empty."""
+        right = features @ np.vstack([self.e, self.f]).T
+        ends = [np.ascontiguousarray(features @ end.T) for end in (self.lower, self.upper)]
+        return cheapest(np.vstack([self.E, self.a]), len(self.E), (right, *ends), costs)
+
+
 class World(NamedTuple):
     """A region and rows that are optimal in it."""
 
-    region: FacetRows
+    region: Known
     features: Array
     costs: Array
     decisions: Array
@@ -65,7 +83,7 @@ def draw_world(seed: int, facets: bool = True, rows: int = 500) -> World:
     served[0, 0] = 0.25 * n
     some = int(balance)
     none = np.zeros((0, n)), np.zeros((0, k))
-    region = FacetRows(np.ones((some, n)), served[:some], np.zeros((n, k)), upper, *none)
+    region = Known(np.ones((some, n)), served[:some], np.zeros((n, k)), upper, *none)
     world = _optimal(World(region, features, costs, np.zeros((drawn, n))))
     if facets:
         world = _with_facets(world, random)
@@ -105,7 +123,8 @@ def _cut(
         a, f = given if given is not None else _draw_row(random, world)
         values = world.decisions @ a - world.features[:, 1:] @ f[1:]
         f = np.append(np.quantile(values, 1.0 - share), f[1:])
-        found = _optimal(world._replace(region=world.region.adding(a[None], f[None])))
+        every = np.vstack([world.region.a, a]), np.vstack([world.region.f, f])
+        found = _optimal(world._replace(region=world.region.with_facets(*every)))
         if len(found.costs) >= (1.0 - MOST_EMPTY) * len(world.costs):
             return found
         attempts += 1
@@ -125,5 +144,5 @@ def _draw_row(random: np.random.Generator, world: World) -> tuple[Array, Array]:
 def _optimal(world: World) -> World:
     """Return the world with the decisions of its region, without rows that have none."""
     found = world.region.solve(world.features, world.costs)
-    kept = found.status == OPTIMAL
-    return World(world.region, world.features[kept], world.costs[kept], found.decisions[kept])
+    kept = ~np.isnan(found).any(axis=1)
+    return World(world.region, world.features[kept], world.costs[kept], found[kept])

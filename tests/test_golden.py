@@ -1,0 +1,84 @@
+"""The net under every change: its quick part, and that it fails where something got worse."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+import golden
+
+CASES = json.loads(golden.FILE.read_text("utf-8"))["cases"]
+
+
+def failures(after: dict[str, Any], exact: bool = False) -> list[str]:
+    return [each.case for each in golden.compare(CASES, after, exact) if each.fails]
+
+
+def changed(case: str, key: str, value: Any) -> dict[str, Any]:
+    after = copy.deepcopy(CASES)
+    after[case][key] = value
+    return after
+
+
+def test_the_quick_part_is_as_it_was(capsys: pytest.CaptureFixture[str]) -> None:
+    assert golden.main(["--quick", "--jobs", "1"]) == 0, capsys.readouterr().out
+
+
+def test_nothing_fails_where_nothing_changed() -> None:
+    assert failures(copy.deepcopy(CASES), exact=True) == []
+
+
+def some(room: str, key: str) -> tuple[str, Any]:
+    """Return a case of a room with a large value, and that value."""
+    found = {c: v[key] for c, v in CASES.items() if c.startswith(room) and v and key in v}
+    case = max(found, key=lambda each: found[each])
+    return case, found[case]
+
+
+def test_a_grid_that_fell_fails() -> None:
+    case, r2 = some("grid/", "r2")
+    assert failures(changed(case, "r2", r2 - 4e-4)) == []
+    assert failures(changed(case, "r2", r2 - 6e-4)) == [case]
+    assert failures(changed(case, "r2", r2 - 1e-8), exact=True) == [case]
+
+
+def test_a_kind_fails_by_its_mean_over_seeds() -> None:
+    case, r2 = some("kind/", "r2")
+    assert failures(changed(case, "r2", r2 - 0.005)) == []
+    assert failures(changed(case, "r2", r2 - 0.007)) == [case.rpartition("/")[0]]
+
+
+@pytest.mark.parametrize("room", ["grid/", "world/"])
+def test_a_lost_true_facet_fails(room: str) -> None:
+    case, count = some(room, "true")
+    assert case in failures(changed(case, "true", count - 1))
+
+
+@pytest.mark.parametrize("what", ["", "what-if "])
+@pytest.mark.parametrize("sign", ["one sign", "both signs"])
+def test_one_more_trusted_row_that_is_wrong_fails(what: str, sign: str) -> None:
+    case = f"random/const/{sign}/1"
+    wrong = CASES[case][what + "trusted wrong"]
+    assert failures(changed(case, what + "trusted wrong", wrong + 1)) == [f"random/*/{sign}"]
+
+
+def test_fewer_right_rows_trusted_fail() -> None:
+    after = copy.deepcopy(CASES)
+    for case, values in after.items():
+        if case.startswith("random/") and values:
+            values["right trusted"] = int(0.98 * values["right trusted"])
+    assert set(failures(after)) == {"random/*/one sign", "random/*/both signs"}
+
+
+def test_other_words_of_a_command_fail_but_not_other_numbers() -> None:
+    key, lines = next(iter(CASES["transcript"].items()))
+    assert failures(changed("transcript", key, [line.replace("1", "2") for line in lines])) == []
+    assert failures(changed("transcript", key, [*lines, "and more"])) == ["transcript"]
+
+
+def test_a_file_that_is_not_read_back_and_a_case_that_breaks_fail() -> None:
+    assert failures(changed("export/mps", "same optimum", False)) == ["export/mps"]
+    assert failures({"export/mps": {"error": "ValueError"}}) == ["export/mps"] * 2
