@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -206,3 +207,30 @@ def test_bounds_that_rounding_keeps_apart_are_no_unit() -> None:
     limits = Limits(np.array([[1208.0]]), lower, upper)
     found = solve_programs(G, limits, np.array([[3.0, 1.0, 2.0]]), slack)
     np.testing.assert_allclose(found.decisions, [[8.0, 900.0, 300.0]], rtol=1e-9)
+
+
+def polygon(sides: int, rows: int, seed: int) -> tuple[Array, Array]:
+    """Return prices of any direction, and the cheapest corner of a regular polygon."""
+    prices = np.random.default_rng(seed).normal(size=(rows, 2))
+    turns = 2.0 * np.pi * np.arange(sides) / sides
+    corners = np.column_stack([np.cos(turns), np.sin(turns)])
+    return prices, corners[(prices @ corners.T).argmin(axis=1)]
+
+
+def test_all_sides_of_a_polygon_of_a_hundred_are_kept(tmp_path: Path) -> None:
+    prices, decisions = polygon(100, 3000, 0)
+    model = fl.RegionRegressor(fl.Facets(), cost=[0, 1], random_state=0).fit(prices, decisions)
+    assert len(model.facets_) == 100
+    unseen, expected = polygon(100, 1000, 1)
+    assert np.abs(model.predict(unseen) - expected).max() < 1e-9
+    fl.save(model, tmp_path / "polygon.json")
+    again = fl.load(tmp_path / "polygon.json")
+    np.testing.assert_array_equal(again.predict(unseen), model.predict(unseen))
+
+
+def test_folds_that_learn_different_numbers_of_facets_calibrate() -> None:
+    prices, decisions = polygon(80, 400, 2)
+    model = fl.RegionRegressor(fl.Facets(), cost=[0, 1], random_state=0).fit(prices, decisions)
+    bands = model.conformalize(method="cross").predict_interval(prices)
+    assert len(model.conformal_.thetas) == 5
+    assert bands.contains(decisions).all(axis=1).mean() > 0.9

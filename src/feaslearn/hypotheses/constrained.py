@@ -46,6 +46,10 @@ class Constrained(Hypothesis):
         """Return the blocks of the hypothesis."""
         return self.hypothesis.layout(n, k - self.shape.width)
 
+    def layout_of(self, theta: Array, n: int, k: int) -> Layout:
+        """Return the blocks of given parameters of the hypothesis."""
+        return self.hypothesis.layout_of(theta, n, k - self.shape.width)
+
     def is_compiled(self, n: int) -> bool:
         """Whether decisions take no solver: known rows do, for most hypotheses."""
         return False

@@ -24,7 +24,8 @@ from feaslearn.solvers.small_lp import FacetSolutions
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import TINY, VISIBLE_TOL
 
-#: Facets that there is room for where their number is not given, beside two for each decision.
+#: Facets that parameters have room for where their number is not given, beside two for each
+#: decision; where more are learned, there is room for all of them.
 ROOM = 60
 
 #: How much more it costs to relax a bound of a decision with all the range than of one with none.
@@ -123,39 +124,48 @@ class Facets(Hypothesis):
         return lower, upper
 
     def layout(self, n: int, k: int) -> Layout:
-        """Return blocks "E", "e", "lower", "upper", "a", "f"; rows that are zero are not there."""
-        m = ROOM + 2 * n if self.max_facets is None else int(self.max_facets)
-        return Layout(
-            {
-                "E": (n, n),
-                "e": (n, k),
-                "lower": (n, k),
-                "upper": (n, k),
-                "a": (m, n),
-                "f": (m, k),
-            }
-        )
+        """Return blocks "E", "e", "lower", "upper" and "facets", whose rows are (a, f).
+
+        Rows that are zero are not there, so that zeros behind parameters change nothing.
+        """
+        return self._layout(n, k, ROOM + 2 * n if self.max_facets is None else int(self.max_facets))
+
+    def layout_of(self, theta: Array, n: int, k: int) -> Layout:
+        """Return the blocks of given parameters, which have room for all facets learned."""
+        layout = self.layout(n, k)
+        more, rest = divmod(len(theta) - layout.size, n + k)
+        if self.max_facets is not None or more <= 0 or rest:
+            return layout
+        return self._layout(n, k, layout.shapes["facets"][0] + more)
+
+    @staticmethod
+    def _layout(n: int, k: int, m: int) -> Layout:
+        shapes = {"E": (n, n), "e": (n, k), "lower": (n, k), "upper": (n, k)}
+        return Layout({**shapes, "facets": (m, n + k)})
 
     def rows(self, theta: Array, n: int, k: int) -> FacetRows:
         """Return the rows that theta stands for, without those that are not there."""
-        blocks = self.layout(n, k).unpack(theta)
-        equal, facet = blocks["E"].any(axis=1), blocks["a"].any(axis=1)
+        blocks = self.layout_of(theta, n, k).unpack(theta)
+        equal, facet = blocks["E"].any(axis=1), blocks["facets"][:, :n].any(axis=1)
         return FacetRows(
             np.ascontiguousarray(blocks["E"][equal]),
             np.ascontiguousarray(blocks["e"][equal]),
             blocks["lower"],
             blocks["upper"],
-            np.ascontiguousarray(blocks["a"][facet]),
-            np.ascontiguousarray(blocks["f"][facet]),
+            np.ascontiguousarray(blocks["facets"][facet, :n]),
+            np.ascontiguousarray(blocks["facets"][facet, n:]),
         )
 
     def theta_of_rows(self, rows: FacetRows) -> Array:
         """Return the parameters that stand for these rows."""
         n, k = rows.lower.shape
         layout = self.layout(n, k)
+        if self.max_facets is None:
+            layout = self._layout(n, k, max(layout.shapes["facets"][0], len(rows.a)))
         blocks = {name: np.zeros(shape) for name, shape in layout.shapes.items()}
-        for name, part in rows._asdict().items():
-            blocks[name][: len(part)] = part[: len(blocks[name])]
+        parts = {**rows._asdict(), "facets": np.hstack([rows.a, rows.f])}
+        for name, block in blocks.items():
+            block[: len(parts[name])] = parts[name]
         return layout.pack(blocks)
 
     def describe(self, theta: Array, n: int, k: int) -> RegionForm:

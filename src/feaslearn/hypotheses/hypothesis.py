@@ -61,6 +61,10 @@ class Hypothesis(BaseEstimator, ABC):
     def layout(self, n: int, k: int) -> Layout:
         """Return the blocks of theta."""
 
+    def layout_of(self, theta: Array, n: int, k: int) -> Layout:
+        """Return the blocks of given parameters, where their number follows what was learned."""
+        return self.layout(n, k)
+
     def describe(self, theta: Array, n: int, k: int) -> RegionForm:
         """Return the rows of the regions, which exports, known constraints and minima read.
 

@@ -206,7 +206,10 @@ def cross_conformal(
     scores = box.scores(decisions[rows])
     _quantile(scores, level)
     folds = fits.folds[rows].astype(float)
-    return Conformal(level, box.weights, box.margin, scores, folds, np.array(fits.thetas))
+    # Folds may learn different numbers of facets: zeros behind parameters are facets not there.
+    longest = max(map(len, fits.thetas))
+    thetas = [np.append(theta, np.zeros(longest - len(theta))) for theta in fits.thetas]
+    return Conformal(level, box.weights, box.margin, scores, folds, np.array(thetas))
 
 
 def _shaped(box: _Box, decisions: Array, ranges: Array, level: float) -> _Box:

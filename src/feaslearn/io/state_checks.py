@@ -44,7 +44,7 @@ def check_state(state: Mapping[str, Any], transformer_is_given: bool) -> None:
         _check_stream(_checked(Stream, state["stream_"], "stream_"), state["hypothesis_"], n, k)
     if state["conformal_"] is not None:
         found = _checked(Conformal, state["conformal_"], "conformal_")
-        _check_conformal(found, n, len(state["theta_"]))
+        _check_conformal(found, n, k, state["hypothesis_"])
     if state["_facets"] is not None:
         _check_facets(state["_facets"], n, k)
 
@@ -138,7 +138,7 @@ def _check_theta(hypothesis: object, theta: object, n: int, k: int) -> None:
     _require(bool(np.isfinite(theta).all()), "theta_", "NaN or infinite parameters")
     try:
         # The size first: it is cheap, and a gigantic set does not come through it.
-        size = hypothesis.layout(n, k).size
+        size = hypothesis.layout_of(theta, n, k).size
         wrong = f"{len(theta)} parameters, {hypothesis!r} has {size}"
         _require(size == len(theta), "theta_", wrong)
         hypothesis.check(n)
@@ -167,13 +167,15 @@ def _check_coverage(seen: Coverage, n_signals: int, n: int) -> None:
         _require(rows.doubt >= 0.0, where, "no size of duals")
 
 
-def _check_conformal(found: Conformal, n: int, size: int) -> None:
+def _check_conformal(found: Conformal, n: int, k: int, hypothesis: Hypothesis) -> None:
     """Refuse a calibration of bands of other sizes."""
     where, count = "conformal_", len(found.scores)
     for share in (found.level, found.margin):
         _require(0.0 < share <= 1.0, where, "no level or no margin")
     _shapes(found, where, weights=(n,), scores=(count, n), folds=(count,))
-    _shapes(found, where, thetas=(len(found.thetas), size))
+    for theta in found.thetas[:1]:
+        size = hypothesis.layout_of(theta, n, k).size
+        _shapes(found, where, thetas=(len(found.thetas), size))
     known = np.isin(found.folds, np.arange(max(1, len(found.thetas))))
     fits = count > 0 and known.all() and (found.weights > 0.0).all()
     _require(bool(fits), where, "wrong folds or weights")

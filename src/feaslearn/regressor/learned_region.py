@@ -370,8 +370,8 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
     def parameters_(self) -> dict[str, Array]:
         """The parameters by name, as views of ``theta_``."""
         check_fitted(self)
-        layout = self.hypothesis_.layout(self._reader.n_decisions, self.features_.n_features)
-        return layout.unpack(self.theta_)
+        sizes = self._reader.n_decisions, self.features_.n_features
+        return self.hypothesis_.layout_of(self.theta_, *sizes).unpack(self.theta_)
 
     @property
     def drift_(self) -> DriftTest | None:
