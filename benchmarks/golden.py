@@ -5,8 +5,9 @@ where something got worse: R² of a grid by more than 0.0005 or the mean of a ki
 more than 0.002, a true facet that is found or called identified no more, one more trusted row that
 is wrong, 1 % fewer right rows trusted or true limits identified, other words of a command, a file
 that is not read back. R² that moved by more than 2e-4 is printed. ``--exact`` fails at 1e-9: before
-and after a step on one machine (inputs moved by 1e-15 move one grid by 2e-5). ``--quick`` is one
-minute of it. A change on purpose is accepted by ``--accept CASE REASON``.
+and after a step on one machine, with ``--file`` for what was before (inputs moved by 1e-15 move one
+grid by 2e-5). ``--quick`` is one minute of it. A change on purpose is accepted by
+``--accept CASE REASON``.
 
 What was computed is kept in ``build/golden`` by the code it came from: a run resumes from there.
 """
@@ -409,7 +410,7 @@ def totals(values: dict[str, Any]) -> Iterator[str]:
                 )
 
 
-def accept(pattern: str, reason: str, golden: dict[str, Any], jobs: int) -> int:
+def accept(pattern: str, reason: str, golden: dict[str, Any], jobs: int, file: Path) -> int:
     """Take the values of now for the cases that a pattern names, and write down why."""
     names = [case for case in {**cases(), **golden["cases"]} if fnmatch(case, pattern)]
     if not names:
@@ -428,16 +429,16 @@ def accept(pattern: str, reason: str, golden: dict[str, Any], jobs: int) -> int:
         else:
             golden["cases"][case] = new
         print(f"accepted {case}: {'; '.join(said)[:200]}")
-    write(golden)
+    write(golden, file)
     return 0
 
 
-def write(golden: dict[str, Any]) -> None:
+def write(golden: dict[str, Any], file: Path) -> None:
     """Write the golden file, a case in each line."""
     lines = [f"{json.dumps(c)}: {json.dumps(v)}" for c, v in sorted(golden["cases"].items())]
     taken = ",\n".join(json.dumps(each) for each in golden["accepted"])
     text = f'{{"cases": {{\n{(f",{chr(10)}").join(lines)}\n}},\n"accepted": [\n{taken}\n]}}\n'
-    FILE.write_text(text, "utf-8")
+    file.write_text(text, "utf-8")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -449,19 +450,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--only", default="*", help="cases of this pattern, such as 'grid/*'")
     add("--accept", nargs=2, metavar=("CASE", "REASON"), help="take the values of now")
     add("--jobs", type=int, default=2)
+    add("--file", type=Path, default=FILE, help="compare with another file, or write it")
     options = parser.parse_args(arguments)
-    golden = {"cases": {}, "accepted": []}
-    if FILE.exists():
-        golden = json.loads(FILE.read_text("utf-8"))
+    file, golden = options.file, {"cases": {}, "accepted": []}
+    if file.exists():
+        golden = json.loads(file.read_text("utf-8"))
     if options.accept:
-        return accept(*options.accept, golden, options.jobs)
+        return accept(*options.accept, golden, options.jobs, file)
     names = [c for c in cases() if fnmatch(c, options.only) and (not options.quick or in_quick(c))]
     now = run(names, options.jobs)
     for line in totals(now):
         print(line)
-    if not FILE.exists():
-        write({**golden, "cases": now})
-        print(f"{FILE.name} is written: {len(now)} cases")
+    if not file.exists():
+        write({**golden, "cases": now}, file)
+        print(f"{file.name} is written: {len(now)} cases")
         return 0
     found = compare(golden["cases"], now, options.exact)
     if not options.quick and options.only == "*":
