@@ -33,10 +33,10 @@ def with_mistake(row: int) -> fl.Decisions:
 
 
 # %%
-# 2. How large is the error, 3. how sure is each prediction?
-# ----------------------------------------------------------
-# ``bootstrap`` refits the model to samples drawn with replacement. Its bands are for what the same
-# class would say with ample data.
+# 2. How large is the error, 3. between what will the next decision lie?
+# ----------------------------------------------------------------------
+# ``conformalize`` calibrates bands on rows that the fit has not seen; nine of ten next decisions
+# lie in theirs, whatever the class leaves out.
 
 
 def fit(n_samples: int) -> fl.RegionRegressor:
@@ -47,7 +47,7 @@ def fit(n_samples: int) -> fl.RegionRegressor:
 
 
 class Results(NamedTuple):
-    """The mistake that was found, R² by number of samples, and bands of the largest by method."""
+    """The mistake that was found, R² by number of samples, and bands by number of samples."""
 
     suspects: list[int]
     scores: dict[int, float]
@@ -66,17 +66,18 @@ def run(quick: bool = False) -> Results:
     fitted = {size: fit(size) for size in sizes}
     scores = {size: fitted[size].score(test.signals, test.decisions) for size in sizes}
     shown = test[:8]
+    later = fl.datasets.make_power5(200, noise=0.2, random_state=2)
     methods = {}
     for size in (50, 200):
-        refits = fitted[size].bootstrap(40 if quick else 200, random_state=0)
-        methods[f"bootstrap, {size} samples"] = refits.predict(shown.signals, level=0.9)
+        model = fitted[size].conformalize(later.signals, later.decisions)
+        methods[f"{size} samples"] = model.predict_interval(shown.signals)
     print_table(
         "2. R² against dispatch without noise",
         ("", *(f"{size} samples" for size in sizes)),
         [("R²", *(f"{scores[size]:.3f}" for size in sizes))],
     )
     print_table(
-        "3. mean width of 90 % bands of eight dispatches",
+        "3. mean width of 90 % bands of eight dispatches that are observed with noise",
         ("", "width"),
         [(name, f"{bands.width.mean():.3f}") for name, bands in methods.items()],
     )
@@ -105,9 +106,8 @@ def questions(model: fl.RegionRegressor, data: fl.Decisions) -> list[str]:
 # %%
 # The picture
 # -----------
-# One panel for each plant: eight hours, the true dispatch as dots, bands of 50 and 200 samples. The
-# bands know the noise of the data, not what the class leaves out: where a dot lies far outside, the
-# class is to blame, and more samples will not help.
+# One panel for each plant: eight hours, the true dispatch as dots, bands of 50 and 200 samples. A
+# band is for all plants of an hour together, and as wide as noise and errors of the model need.
 
 
 def draw(results: Results) -> Any:

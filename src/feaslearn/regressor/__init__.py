@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from feaslearn.inference.bands import Bands
+from feaslearn.inference.conformal import Bands
 from feaslearn.inference.trust import Trust
-from feaslearn.regressor.bootstrap import Bootstrap
 from feaslearn.regressor.consistency_check import consistency
 from feaslearn.regressor.explanation import Explanation, Limit, Outside
 from feaslearn.regressor.facet_table import FacetTable, LearnedFacet
@@ -13,7 +12,6 @@ from feaslearn.regressor.verdict import Verdict
 
 __all__ = [
     "Bands",
-    "Bootstrap",
     "Explanation",
     "FacetTable",
     "LearnedFacet",

@@ -15,11 +15,12 @@ from feaslearn.data import Block
 from feaslearn.data.checks import check_weights
 from feaslearn.exceptions import DataError, NotFittedError, Problems, UnsupportedError
 from feaslearn.hypotheses.constrained import constrained, half_spaces_of
-from feaslearn.inference.bands import Bands, check_level
 from feaslearn.inference.conformal import (
     METHODS,
+    Bands,
     Conformal,
     CrossFit,
+    check_level,
     cross_conformal,
     split_conformal,
 )
@@ -34,7 +35,6 @@ from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
 from feaslearn.region import Region, RegionForm
 from feaslearn.region.region import region_within
-from feaslearn.regressor.bootstrap import Bootstrap, resample
 from feaslearn.regressor.explanation import Explanation, explain
 from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.outputs import warn_of_empty_regions
@@ -205,46 +205,6 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         problems.raise_if_any(DataError, "score")
         predicted = regions_of(self).predict(self.theta_, features, prices)
         return pooled_r2(decisions, predicted, weights)
-
-    def bootstrap(
-        self,
-        n: int = 200,
-        X: ArrayLike | None = None,
-        y: ArrayLike | None = None,
-        costs: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> Bootstrap:
-        """Fit the same class to samples drawn with replacement, to see what depends on them.
-
-        Parameters
-        ----------
-        n : int, default=200
-            Number of refits.
-        X, y : array-like, default=None
-            Signals and decisions. None takes those of the fit, to which a model refers until it
-            is pickled or saved; one that was loaded is given them again.
-        costs : array-like of shape (N, n), default=None
-            Costs to use instead of those read from the signals.
-        sample_weight : array-like of shape (N,), default=None
-            Weights.
-        random_state : int, Generator, RandomState or None, default=0
-            Seed of the draws.
-        n_jobs : int, default=None
-            Threads; None means 1 and -1 all processors. The result does not depend on it.
-
-        Returns
-        -------
-        Bootstrap
-            Bands on predicted decisions and on the reach of the region in any direction. What the
-            fit chose, the hypothesis and the strengths of `Convex`, is held; refits that fail are
-            counted, and a warning says so.
-        """
-        check_fitted(self)
-        samples = self._given_or_kept(X, y, costs, sample_weight)
-        return resample(self, n, *samples, random_state, n_jobs)
 
     def conformalize(
         self,
