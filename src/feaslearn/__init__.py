@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from feaslearn.metrics import evaluate
     from feaslearn.network import NetworkLearner
     from feaslearn.region import Region
-    from feaslearn.regressor import RegionRegressor, consistency
+    from feaslearn.regressor import RegionRegressor
     from feaslearn.sets import (
         Box,
         ConicSet,
@@ -97,7 +97,6 @@ __all__ = [
     "Ternary",
     "baselines",
     "checks",
-    "consistency",
     "datasets",
     "distributed",
     "evaluate",
@@ -129,7 +128,7 @@ _HOMES = {
         "metrics": "evaluate",
         "network": "NetworkLearner",
         "region": "Region",
-        "regressor": "RegionRegressor consistency",
+        "regressor": "RegionRegressor",
         "sets": "Box ConicSet Hypersimplex L1Ball L2Ball Polytope Product Simplex",
     }.items()
     for name in names.split()
