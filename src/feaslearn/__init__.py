@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from feaslearn import (
         baselines,
-        checks,
         datasets,
         distributed,
         exceptions,
@@ -96,7 +95,6 @@ __all__ = [
     "Term",
     "Ternary",
     "baselines",
-    "checks",
     "datasets",
     "distributed",
     "evaluate",
