@@ -7,7 +7,6 @@ from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 from feaslearn.printable import printable
 
 __all__ = [
-    "CheckError",
     "CheckpointError",
     "DataError",
     "DataTypeError",
@@ -80,10 +79,6 @@ class InfeasibleProblemError(SolverError):
 
 class UnboundedProblemError(SolverError):
     """The objective of the problem has no finite optimum."""
-
-
-class CheckError(FeaslearnError, AssertionError):
-    """A set, loss or hypothesis does not keep a property that the library relies on."""
 
 
 class FileError(FeaslearnError, OSError):
