@@ -23,8 +23,6 @@ BLUE, ORANGE, GREEN, VERMILION, PURPLE = "#0072B2", "#E69F00", "#009E73", "#D55E
 GREY = "#999999"
 #: From one sign to the other through white; it does not rely on red against green.
 DIVERGING = "PuOr"
-#: From little to much, also in grey.
-SEQUENTIAL = "viridis"
 
 #: Units of columns: one for all of them, or by name.
 Units = Mapping[str, str] | str | None
