@@ -11,9 +11,8 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
 from feaslearn.data import as_matrix
-from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
+from feaslearn.exceptions import DataError, FeaslearnWarning, Problems, checked
 from feaslearn.messages import did_you_mean, find_columns, import_extra
-from feaslearn.parameters import checked
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import Reader, check_signals, one_row
