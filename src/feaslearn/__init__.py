@@ -60,7 +60,6 @@ if TYPE_CHECKING:
         L1Ball,
         L2Ball,
         Polytope,
-        Product,
         Simplex,
     )
 
@@ -85,7 +84,6 @@ __all__ = [
     "NetworkLearner",
     "Polytope",
     "Predictability",
-    "Product",
     "Region",
     "RegionRegressor",
     "Scaled",
@@ -125,7 +123,7 @@ _HOMES = {
         "network": "NetworkLearner",
         "region": "Region",
         "regressor": "RegionRegressor",
-        "sets": "Box ConicSet Hypersimplex L1Ball L2Ball Polytope Product Simplex",
+        "sets": "Box ConicSet Hypersimplex L1Ball L2Ball Polytope Simplex",
     }.items()
     for name in names.split()
 }

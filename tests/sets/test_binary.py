@@ -50,8 +50,6 @@ def test_bad_parameters() -> None:
         fl.Simplex(3, binary="yes").check()
     with pytest.raises(EmptySetError, match="no point of zeros and ones"):
         fl.Polytope([[1.0, 1.0]], [3.0], binary=True).check()
-    with pytest.raises(SetError, match="all sets must be binary, or none"):
-        fl.Product([fl.Simplex(2), fl.Simplex(2, binary=True)]).check()
     with pytest.raises(TooManyVerticesError, match="16384 binary points"):
         fl.Polytope(*cube(14), binary=True).check()
     with pytest.raises(TooManyVerticesError, match="too many binary points"):
