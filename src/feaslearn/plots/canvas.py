@@ -18,7 +18,7 @@ from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import Reader, check_signals, one_row
 
 #: Colours that differ for colour-blind readers as well (Okabe and Ito's palette).
-BLUE, ORANGE, GREEN, VERMILION, PURPLE = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7"
+BLUE, ORANGE, VERMILION = "#0072B2", "#E69F00", "#D55E00"
 GREY = "#999999"
 #: From one sign to the other through white; it does not rely on red against green.
 DIVERGING = "PuOr"

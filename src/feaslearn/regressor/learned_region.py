@@ -255,7 +255,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 f"method={method!r} is not known; use 'split', 'cross' or 'time'"
             )
         if method == "cross":
-            X, y, costs, _ = self._given_or_kept(X, y, costs, None)
+            X, y, costs = self._given_or_kept(X, y, costs)
             # Each fit would make other features, to which parameters do not belong.
             if self.features_.transformer is not None:
                 raise UnsupportedError(
@@ -347,19 +347,18 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             raise AttributeError(f"{self.hypothesis_!r} has no facets; Facets() has")
         return self._facets
 
-    def _given_or_kept(self, *given: Any) -> tuple[Any, Any, Any, Any]:
+    def _given_or_kept(self, X: Any, y: Any, costs: Any) -> tuple[Any, Any, Any]:
         """Return the samples that were given, or else those of the fit."""
-        X, y, costs, weights = given
         if X is not None and y is not None:
-            return X, y, costs, weights
-        if any(part is not None for part in given):
+            return X, y, costs
+        if any(part is not None for part in (X, y, costs)):
             raise DataError("pass X and y together, or neither for the samples of the fit")
         if not hasattr(self, "_samples"):
             raise DataError(
                 "a model that was loaded, fitted to chunks or learned in parts does not have its "
                 "samples; pass X and y"
             )
-        return self._samples
+        return self._samples[:3]
 
     def __getstate__(self) -> dict[str, Any]:
         # Samples are the user's: files and copies in other processes do without them.

@@ -13,7 +13,7 @@ from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, FeaslearnError, Problems, SetError, UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
-from feaslearn.parameters import Constraints, Either, Integer, Is, check_value
+from feaslearn.parameters import Constraints, Either, Integer, Is, an_instance, check_value
 from feaslearn.trainers import Trainer
 from feaslearn.trainers.trainer import MAX_SECONDS
 
@@ -29,9 +29,7 @@ CONSTRAINTS: Constraints = {
         lambda value: value is None or isinstance(value, Hypothesis),
         "a hypothesis such as Affine(Simplex(9))",
     ),
-    "trainer": Either(
-        "auto", Is(lambda value: isinstance(value, Trainer), "one of feaslearn.trainers")
-    ),
+    "trainer": Either("auto", an_instance(Trainer, "one of feaslearn.trainers")),
     "sense": Either("min", "max"),
     "verbose": Is(lambda value: isinstance(value, Integral), "an integer"),
     "n_jobs": N_JOBS,

@@ -19,7 +19,7 @@ from feaslearn.hypotheses import Minkowski
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.losses import Objective
-from feaslearn.parameters import Is, Number, check_value
+from feaslearn.parameters import Number, an_instance, check_value
 from feaslearn.sets import Simplex
 from feaslearn.tolerances import SAME_TOL, TINY
 from feaslearn.trainers.standardize import least_squares, weighted_sum
@@ -314,7 +314,7 @@ class MinkowskiStart(Start):
         """Add an invalid hypothesis and non-finite parameters to ``problems``."""
         super().check(problems)
         if self.hypothesis is not None:
-            kind = Is(lambda value: isinstance(value, Minkowski), "a Minkowski")
+            kind = an_instance(Minkowski, "a Minkowski")
             check_value("start: hypothesis", self.hypothesis, kind, problems)
         if self.theta is not None and self.hypothesis is None:
             problems.add("start: theta needs the hypothesis it belongs to")
