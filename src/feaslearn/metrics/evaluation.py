@@ -16,7 +16,7 @@ from feaslearn.data import Decisions
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.losses import Loss, Predictability, Suboptimality
 from feaslearn.losses.loss import Norm
-from feaslearn.printable import html_table
+from feaslearn.results import html_table
 
 LABELS = {
     "returned": "returned decision",
