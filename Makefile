@@ -45,7 +45,7 @@ bench: $(VENV)/.test ## run every benchmark; each prints a ratio
 	$(BIN)/python benchmarks/run.py
 
 reproduce: $(VENV)/.test ## run every experiment: the tables and figures of the paper
-	$(BIN)/feaslearn reproduce all
+	$(BIN)/python -m experiments all
 
 docs: $(VENV)/.docs ## build the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -j $(JOBS) -b html docs docs/_build/html

@@ -41,13 +41,6 @@ for name in names:
                                random_state=3, n_jobs=jobs).fit(data.signals, data.decisions)
     bits = model.theta_.tobytes() + model.predict(data.signals[:50]).tobytes()
     print(name, hashlib.sha256(bits).hexdigest())
-many = fl.datasets.make_power5(3000, noise=0.1, random_state=0)
-trainer = t.Convex(ridge=1e-3, sparsity=0.0)
-model = fl.RegionRegressor(fl.Minkowski("auto"), cost=many.cost, trainer=trainer)
-model.fit(many.signals, many.decisions)
-refits = model.bootstrap(10, random_state=0, n_jobs=jobs).refits
-bits = b"".join(refit.theta_.tobytes() for refit in refits)
-print("refits", hashlib.sha256(bits + model.theta_.tobytes()).hexdigest())
 policy = fl.baselines.LinearPolicy().fit(large.signals, large.decisions)
 print("policy", hashlib.sha256(policy.predict(large.signals[:50]).tobytes()).hexdigest())
 """

@@ -39,10 +39,6 @@ def network(limit: Any) -> object:
     return learner.set_params(max_seconds=limit).fit(np.ones((4, 3)), np.full((4, 1), 2.0))
 
 
-def decided(limit: Any) -> object:
-    return fl.consistency(DATA, CLASS, max_seconds=limit)
-
-
 @pytest.mark.parametrize("kind", TRAINERS)
 def test_every_trainer_takes_a_limit_and_refuses_what_is_none(kind: type[Trainer]) -> None:
     for limit in (*WRONG, None, 1e-9, np.inf):
@@ -53,7 +49,7 @@ def test_every_trainer_takes_a_limit_and_refuses_what_is_none(kind: type[Trainer
         assert all(f"max_seconds={limit!r}" in text for text in told)
 
 
-@pytest.mark.parametrize("ask", [refit, network, decided])
+@pytest.mark.parametrize("ask", [refit, network])
 def test_whoever_is_asked_says_the_same(ask: Callable[[Any], object]) -> None:
     with pytest.raises(DataError, match="max_seconds=0 is neither None nor a positive"):
         ask(0)

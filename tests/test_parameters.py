@@ -22,6 +22,7 @@ from feaslearn.parameters import (
     check_declared,
     require,
 )
+from feaslearn.regressor.parameters import N_JOBS
 
 INF, NAN = np.inf, np.nan
 
@@ -31,7 +32,7 @@ INF, NAN = np.inf, np.nan
     [
         (Integer(), [0, -3, np.int64(2)], [True, 1.0, "1", None], "an integer"),
         (Integer(2), [2, np.int32(9)], [1, True, 2.5], "an integer >= 2"),
-        (Integer(besides=0), [-1, 1], [0, False], "an integer besides 0"),
+        (N_JOBS, [None, -1, 1], [0, False], "an integer besides 0"),
         (Number(0.0), [0, 0.0, INF, np.float32(1)], [-1e-9, NAN, True, "0"], "a number >= 0"),
         (Number(0.0, above=True), [1e-9, INF], [0.0, NAN], "a positive number"),
         (POSITIVE, [1e-9], [0, INF, NAN], "a finite positive number"),

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from feaslearn import (
         baselines,
-        checks,
         datasets,
         distributed,
         exceptions,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
         metrics,
         network,
         plots,
-        problem,
         report,
         sets,
         trainers,
@@ -54,7 +52,7 @@ if TYPE_CHECKING:
     from feaslearn.metrics import evaluate
     from feaslearn.network import NetworkLearner
     from feaslearn.region import Region
-    from feaslearn.regressor import RegionRegressor, consistency
+    from feaslearn.regressor import RegionRegressor
     from feaslearn.sets import (
         Box,
         ConicSet,
@@ -62,7 +60,6 @@ if TYPE_CHECKING:
         L1Ball,
         L2Ball,
         Polytope,
-        Product,
         Simplex,
     )
 
@@ -87,7 +84,6 @@ __all__ = [
     "NetworkLearner",
     "Polytope",
     "Predictability",
-    "Product",
     "Region",
     "RegionRegressor",
     "Scaled",
@@ -96,8 +92,6 @@ __all__ = [
     "Term",
     "Ternary",
     "baselines",
-    "checks",
-    "consistency",
     "datasets",
     "distributed",
     "evaluate",
@@ -109,7 +103,6 @@ __all__ = [
     "metrics",
     "network",
     "plots",
-    "problem",
     "report",
     "save",
     "sets",
@@ -129,8 +122,8 @@ _HOMES = {
         "metrics": "evaluate",
         "network": "NetworkLearner",
         "region": "Region",
-        "regressor": "RegionRegressor consistency",
-        "sets": "Box ConicSet Hypersimplex L1Ball L2Ball Polytope Product Simplex",
+        "regressor": "RegionRegressor",
+        "sets": "Box ConicSet Hypersimplex L1Ball L2Ball Polytope Simplex",
     }.items()
     for name in names.split()
 }

@@ -82,19 +82,6 @@ def _explained(path: str | os.PathLike[str]) -> Iterator[None]:
         raise FileError(f"{os.fspath(path)!r} is not the name of a file: {error}") from error
 
 
-@contextmanager
-def temporary_folder() -> Iterator[Path]:
-    """Yield a folder that goes at the end; what the system says becomes an error of ours."""
-    try:
-        with tempfile.TemporaryDirectory() as folder:
-            yield Path(folder)
-    except FileError:
-        raise
-    except OSError as error:
-        place = os.environ.get("TMPDIR", "the folder of temporary files")
-        raise FileError(f"{place}: {_reason(error)}") from error
-
-
 def _target(path: str | os.PathLike[str]) -> Path:
     """Return what is to be replaced: a link stays a link, and what it points to is replaced."""
     # Resolved, a descriptor is the file behind it, which would be replaced.

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TypeVar, cast
+
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
 from feaslearn.printable import printable
 
+T = TypeVar("T")
+
 __all__ = [
-    "CheckError",
     "CheckpointError",
     "DataError",
     "DataTypeError",
@@ -80,10 +83,6 @@ class InfeasibleProblemError(SolverError):
 
 class UnboundedProblemError(SolverError):
     """The objective of the problem has no finite optimum."""
-
-
-class CheckError(FeaslearnError, AssertionError):
-    """A set, loss or hypothesis does not keep a property that the library relies on."""
 
 
 class FileError(FeaslearnError, OSError):
@@ -216,3 +215,11 @@ class Problems:
             raise narrowest(f"{heading}: {self._messages[0]}")
         lines = "".join(f"\n  - {message}" for message in self._messages)
         raise narrowest(f"{heading}:{lines}")
+
+
+def checked(
+    value: T | None, problems: Problems, owner: str, error: type[FeaslearnError] = DataError
+) -> T:
+    """Return a value that is None only where a problem was added; raise all problems."""
+    problems.raise_if_any(error, owner)
+    return cast("T", value)

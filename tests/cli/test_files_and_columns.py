@@ -77,7 +77,7 @@ def assert_equal_but_for_rounding(found: str, expected: str) -> None:
     [
         ("predict", "--signals", "demand_5,demand_4,demand_3,demand_2,demand_1,cost_*"),
         ("predict", "--costs", "cost_*"),
-        ("evaluate", "--signals", "cost_*,demand_*", "--decisions", "plant_*"),
+        ("explain", "--signals", "cost_*,demand_*", "--row", "3"),
         ("export", "--signals", "cost_*,demand_*", "--row", "3"),
     ],
 )

@@ -19,11 +19,6 @@ EXACT = fl.trainers.MixedInteger(max_seconds=1)
 MODELS = {
     "affine-simplex": (fl.Affine(fl.Simplex(4)), FEW_STEPS, POWER),
     "affine-l2": (fl.Affine(fl.L2Ball(3)), FEW_STEPS, POWER),
-    "affine-product": (
-        fl.Affine(fl.Product([fl.Simplex(2), fl.Hypersimplex(3, 2)])),
-        FEW_STEPS,
-        POWER,
-    ),
     "affine-binary": (fl.Affine(fl.Simplex(2, binary=True)), EXACT, SWITCH),
     "scaled": (fl.Scaled(fl.Box(3)), "auto", POWER),
     "ternary": (fl.Ternary(fl.Box(2)), EXACT, SWITCH),

@@ -30,9 +30,8 @@ MADE: dict[str, Any] = {
     "Box": fl.Box(2, [-1.0, 0.0], 3),
     "ConicSet": SETS["conic-half-disc"](),
     "Facets": fl.Facets(4, bounds=([0.0, -9.0], np.array([9.0, 9.0]))),
-    "Hypersimplex": fl.Hypersimplex(2, 1),
+    "Hypersimplex": fl.Hypersimplex(np.int64(2), 1),
     "Polytope": SETS["polytope-triangle"](),
-    "Product": fl.Product([fl.Simplex(np.int64(1)), fl.Box(1)]),
 }
 
 

@@ -74,7 +74,7 @@ def test_every_public_part_can_be_saved(kind: type) -> None:
     assert difference(made, there_and_back(made)) is None
 
 
-@pytest.mark.parametrize("name", ONE_OF_EACH)
+@pytest.mark.parametrize("name", [name for name in ONE_OF_EACH if "product" not in name])
 def test_every_kind_of_set(name: str, tmp_path: Path) -> None:
     check(planted(fl.Affine, name), tmp_path)
 

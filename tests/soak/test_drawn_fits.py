@@ -69,7 +69,7 @@ class Draw:
             fl.Hypersimplex(p + 1, self.of(*range(1, p + 1))),
             fl.Polytope(polytope, below),
             fl.Polytope(polytope, below, binary=True),
-            fl.Product([fl.Box(1), fl.Simplex(2)]),
+            fl.Hypersimplex(3, 2),
         )
 
     def hypothesis(self, n: int, size: float) -> Any:

@@ -150,7 +150,7 @@ def model_files(folder: Path) -> tuple[list[bytes], Strategy]:
         (line, {"known": known, "loss": fl.Suboptimality("l1"), "sense": "max"}),
     ]
     hypotheses = [fl.Affine(simplex), fl.Affine(triangle), fl.Scaled(box), fl.Affine(fl.L2Ball(2))]
-    hypotheses += [fl.Affine(fl.Product([fl.L1Ball(2), fl.Box(1)])), fl.Minkowski.pairs(2)]
+    hypotheses += [fl.Affine(fl.L1Ball(2)), fl.Minkowski.pairs(2)]
     hypotheses += [fl.Ternary(fl.Hypersimplex(3, 2)), fl.Blend([fl.Facets(2), line])]
     files = [saved(folder, *case) for case in [*cases, *((each, {}) for each in hypotheses)]]
     envelope = json.loads(files[0])

@@ -9,6 +9,7 @@ import feaslearn as fl
 from feaslearn.data import Block, Samples
 from feaslearn.losses import Loss, Objective
 from feaslearn.losses.kernels import L1, L2, LINF, SQUARED_L2
+from feaslearn.sets.product import Product
 from feaslearn.trainers import Annealing
 from feaslearn.trainers.annealed_column_kernels import ROWS, annealed_columns
 from feaslearn.trainers.annealed_kernels import annealed_rows
@@ -25,7 +26,7 @@ SETS = [
     fl.L2Ball(2),
     fl.Hypersimplex(5, 2),
     example("polytope-triangle"),
-    fl.Product([fl.Simplex(2), fl.Box(2)]),
+    Product([fl.Simplex(2), fl.Box(2)]),
 ]
 EACH_SET = pytest.mark.parametrize("primitive", SETS, ids=repr)
 

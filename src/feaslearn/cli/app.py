@@ -16,12 +16,10 @@ from feaslearn import __version__
 from feaslearn.cli import options
 from feaslearn.cli.check import check, explain
 from feaslearn.cli.console import Console, run, with_console
-from feaslearn.cli.evaluate import evaluate
 from feaslearn.cli.export import export
 from feaslearn.cli.fit import fit
 from feaslearn.cli.predict import predict
 from feaslearn.cli.report import report
-from feaslearn.cli.reproduce import reproduce
 
 app = typer.Typer(
     name="feaslearn",
@@ -109,10 +107,9 @@ def demo(
 
 
 app.command()(with_console(demo, "encoding", "delimiter", "max_bytes"))
-for command in (check, fit, predict, explain, evaluate, report):
+for command in (check, fit, predict, explain, report):
     app.command()(with_console(command))
 app.command()(with_console(export, "encoding", "delimiter"))
-app.command()(reproduce)
 
 
 def main() -> None:

@@ -105,9 +105,8 @@ def _roles(columns: FitColumns, maximises: bool) -> Roles:
 
     from feaslearn.costs import resolve_cost
     from feaslearn.data import Names
-    from feaslearn.exceptions import DataError, Problems
+    from feaslearn.exceptions import DataError, Problems, checked
     from feaslearn.inference.roles import Roles
-    from feaslearn.parameters import checked
 
     X, names = columns.signals.to_numpy(), columns.signals.columns
     y = columns.decisions.to_numpy()

@@ -48,9 +48,6 @@ def export(
     output: Annotated[
         Path | None, options.output("Where to write; - prints.", printed=True)
     ] = None,
-    check: Annotated[
-        bool, typer.Option("--verify", help="Compare optima over what is written with ours.")
-    ] = False,
     *,
     console: Console,
 ) -> None:
@@ -70,17 +67,16 @@ def export(
       $ feaslearn export power.json --format map -o constraints.csv
       $ feaslearn export power.json --data power.csv --row 3
       $ feaslearn export power.json --data power.csv --format halfspaces -o region.csv
-      $ feaslearn export power.json --data power.csv --format mps -o region.mps --verify
+      $ feaslearn export power.json --data power.csv --format mps -o region.mps
     """
     from feaslearn.atomic import check_writable, write_bytes
     from feaslearn.cli.files import file_or_print
     from feaslearn.export.files import program_text
     from feaslearn.export.tables import map_text, table_text
-    from feaslearn.export.verification import verify
     from feaslearn.messages import rows_from
     from feaslearn.regressor.reader import decision_names
 
-    _check_format(form, at is not None, data is not None, check)
+    _check_format(form, at is not None, data is not None)
     written = file_or_print(output, model, data)
     fitted = console.model(model)
     if data is not None:
@@ -104,8 +100,6 @@ def export(
             else:
                 text, names = program_text(region, form)
         facts["names"] = names
-        if check:
-            facts["largest_difference"] = verify(region, form).checks[0].largest_difference
     if written is not None:
         write_bytes(written, text.encode("utf-8"))
         facts["output"] = str(written)
@@ -116,14 +110,14 @@ def export(
         write(text)
 
 
-def _check_format(form: str, at: bool, data: bool, check: bool) -> None:
+def _check_format(form: str, at: bool, data: bool) -> None:
     """Refuse an unknown format, or a signal that is missing or given twice."""
     from feaslearn.exceptions import DataError
     from feaslearn.messages import did_you_mean
 
     if form == "map":
-        if at or data or check:
-            raise typer.BadParameter("map is the region at all signals: no --at, --data, --verify")
+        if at or data:
+            raise typer.BadParameter("map is the region at all signals: no --at, --data")
     elif at == data:
         raise typer.BadParameter("give the signal once: with --at, or with --data and --row")
     elif form not in (*TABLES, *PROGRAMS):
@@ -137,9 +131,6 @@ def _say(console: RichConsole, output: Path, facts: dict[str, Any]) -> None:
     for old, new in facts["names"].items():
         if old != new:
             console.print(f"{old!r} is {new} there", markup=False)
-    if "largest_difference" in facts:
-        difference = facts["largest_difference"]
-        console.print(f"10 random optima differ from ours by at most {difference:.1e}")
 
 
 def signal_of_text(model: RegionRegressor, items: Sequence[str]) -> Array:

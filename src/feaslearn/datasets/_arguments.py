@@ -6,6 +6,7 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
 from feaslearn.costs import CostSpecification
@@ -116,3 +117,22 @@ def numbered(signal: str, decision: str, n: int) -> tuple[list[str], Names]:
     """Return the names of n costs, which are the signals, and all names."""
     signals, decisions = ([f"{word}_{j}" for j in range(1, n + 1)] for word in (signal, decision))
     return signals, Names(tuple(signals), tuple(decisions))
+
+
+def check_capacity(
+    name: str, capacity: ArrayLike, count: int, what: str, problems: Problems
+) -> Array:
+    """Return one capacity for each line or plant; zeros where a problem was added."""
+    try:
+        values = np.asarray(capacity, dtype=np.float64)
+    except (TypeError, ValueError):
+        problems.add(f"{name} is {capacity!r}, expected one number, or one for each {what}")
+        return np.zeros(count)
+    if values.ndim > 1 or (values.ndim == 1 and len(values) != count):
+        problems.add(
+            f"{name} has shape {values.shape}, expected one number, or {count}: one for each {what}"
+        )
+        return np.zeros(count)
+    if not (np.isfinite(values) & (values >= 0)).all():
+        problems.add(f"{name} is {values.tolist()}, expected finite numbers of at least 0")
+    return np.broadcast_to(values, (count,)).copy()

@@ -21,11 +21,11 @@ from feaslearn.datasets._arguments import (
     uniform,
 )
 from feaslearn.datasets.dc_grid import DcGrid
+from feaslearn.datasets.forward_problem import check_same_length
+from feaslearn.datasets.linear_program import LinearProgram
 from feaslearn.exceptions import DataError, FeaslearnWarning, InfeasibleProblemError, Problems
 from feaslearn.messages import list_first
 from feaslearn.parameters import Integer, check_value
-from feaslearn.problem import LinearProgram
-from feaslearn.problem.forward_problem import check_same_length
 from feaslearn.solvers.highs import name_rows
 from feaslearn.tolerances import VISIBLE_TOL
 

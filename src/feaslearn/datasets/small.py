@@ -18,10 +18,11 @@ from feaslearn.datasets._arguments import (
     numbered,
     uniform,
 )
+from feaslearn.datasets.learned_problem import LearnedProblem
+from feaslearn.datasets.linear_program import AffineRows, LinearProgram
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses import Affine, Scaled
 from feaslearn.parameters import POSITIVE, Integer, Number, check_value
-from feaslearn.problem import AffineRows, LearnedProblem, LinearProgram
 from feaslearn.sets import L1Ball, L2Ball
 
 

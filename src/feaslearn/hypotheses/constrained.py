@@ -16,9 +16,9 @@ from feaslearn.known.known_limits import pseudo_inverse
 from feaslearn.region.form import RegionForm
 from feaslearn.region.minimize import Solved, minimize, several_minimizers
 from feaslearn.region.relax import least_infeasible
+from feaslearn.region.within import meeting
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.half_spaces import HalfSpaces
-from feaslearn.sets.intersection import meeting
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.tolerances import ROW_ROUNDING, SOLVED_ZERO
 

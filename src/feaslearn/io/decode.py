@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError as SklearnNotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from feaslearn.costs import resolve_cost
-from feaslearn.exceptions import DataError, FeaslearnWarning, ModelFileError, Problems
+from feaslearn.exceptions import DataError, FeaslearnWarning, ModelFileError, Problems, checked
 from feaslearn.io.arrays import decode_array
 from feaslearn.io.encode import MAX_DEPTH, RESOLVED, STATE, is_left_out
 from feaslearn.io.registry import TRANSFORMERS, Registry, parameter_names
@@ -21,7 +21,6 @@ from feaslearn.io.state_checks import check_names, check_state
 from feaslearn.io.transformers import MAX_SIGNALS, check_count, restore_state
 from feaslearn.known import resolve_known
 from feaslearn.messages import did_you_mean
-from feaslearn.parameters import checked
 from feaslearn.printable import is_unicode
 from feaslearn.regressor import RegionRegressor
 

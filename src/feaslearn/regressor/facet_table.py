@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import overload
 
 from feaslearn.arrays import Array
-from feaslearn.printable import html_table, printable
+from feaslearn.printable import printable
+from feaslearn.results import html_table
 
 HEADINGS = ("name", "facet", "binds", "worth", "in the data")
 #: What an equality may be as well: data cannot tell.

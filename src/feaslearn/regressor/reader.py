@@ -14,10 +14,9 @@ from sklearn.utils.validation import validate_data
 from feaslearn.arrays import Array
 from feaslearn.costs import ResolvedCost
 from feaslearn.data import Source, as_matrix, column_names
-from feaslearn.exceptions import DataError, NotFittedError, Problems
+from feaslearn.exceptions import DataError, NotFittedError, Problems, checked
 from feaslearn.hypotheses.constrained import constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.parameters import checked
 from feaslearn.regressor.checks import check_costs
 from feaslearn.regressor.outputs import Outputs, is_frame
 

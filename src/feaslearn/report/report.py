@@ -20,10 +20,10 @@ from feaslearn.data import Decisions
 from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.messages import import_extra
 from feaslearn.plots.canvas import Units, at_signal, labels
-from feaslearn.plots.facets_over_time_display import binding_limits
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import check_fitted, decision_names
+from feaslearn.report.binding import binding_limits
 from feaslearn.report.charts import activities, charts
 from feaslearn.report.comparison import Comparison, Line, compare
 from feaslearn.report.findings import find_problems

@@ -89,7 +89,6 @@ class Trainer(BaseEstimator, ABC):
     See Also
     --------
     IterativeTrainer : Starts, limits, history, callback and the best iterate are taken care of.
-    feaslearn.checks.check_trainer : Whether a trainer of your own is right.
     """
 
     #: Whether `search` takes known constraints into account itself.

@@ -1,9 +1,9 @@
-"""Forward problems: their protocol and the checks of their arguments."""
+"""True problems of data sets: what they answer, and the checks of their arguments."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Literal, Protocol, get_args, runtime_checkable
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,37 +17,12 @@ Norm = Literal["l1", "l2", "linf"]
 NORM = Either(*get_args(Norm))
 
 
-@runtime_checkable
-class ForwardProblem(Protocol):
-    """The problem a decision maker solves: ``min { c'x : x in R(s) }``.
+class CheckedProblem(ABC):
+    """The problem a decision maker solves: ``min { c'x : x in R(s) }``; arguments are checked.
 
     Rows are samples throughout. Distances are plain norms, not squared; entries of a decision that
     are NaN were not observed and do not count.
     """
-
-    def solve(self, signals: ArrayLike, costs: ArrayLike) -> Array:
-        """Return one optimal decision for each sample, shape (N, n)."""
-        ...
-
-    def optimal_value(self, signals: ArrayLike, costs: ArrayLike) -> Array:
-        """Return the least cost ``min { c'x : x in R(s) }`` of each sample, shape (N,)."""
-        ...
-
-    def distance_to_feasible(
-        self, decisions: ArrayLike, signals: ArrayLike, norm: Norm = "l2"
-    ) -> Array:
-        """Return the distance of each decision to ``R(s)``, shape (N,)."""
-        ...
-
-    def distance_to_optimal(
-        self, decisions: ArrayLike, signals: ArrayLike, costs: ArrayLike, norm: Norm = "l2"
-    ) -> Array:
-        """Return the distance of each decision to all minimisers of ``c`` over ``R(s)``."""
-        ...
-
-
-class CheckedProblem(ABC):
-    """A forward problem whose arguments are checked before it is solved."""
 
     def solve(self, signals: ArrayLike, costs: ArrayLike) -> Array:
         """Return one optimal decision for each sample.

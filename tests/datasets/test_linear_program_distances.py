@@ -8,7 +8,7 @@ import cvxpy as cp
 import numpy as np
 import pytest
 
-from feaslearn.problem import AffineRows, LinearProgram
+from feaslearn.datasets import AffineRows, LinearProgram
 
 NORMS = ("l1", "l2", "linf")
 CVXPY_NORM = {"l1": 1, "l2": 2, "linf": "inf"}

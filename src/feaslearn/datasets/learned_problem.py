@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
-from feaslearn.exceptions import DataError, Problems
-from feaslearn.problem.forward_problem import (
+from feaslearn.datasets.forward_problem import (
     CheckedProblem,
     Norm,
     check_same_length,
     check_table,
 )
+from feaslearn.exceptions import DataError, Problems
 
 if TYPE_CHECKING:
     from feaslearn.hypotheses import Hypothesis
@@ -46,7 +46,7 @@ class LearnedProblem(CheckedProblem):
 
     >>> import numpy as np
     >>> from feaslearn.hypotheses import Scaled
-    >>> from feaslearn.problem import LearnedProblem
+    >>> from feaslearn.datasets import LearnedProblem
     >>> from feaslearn.sets import L2Ball
     >>> ball = LearnedProblem(Scaled(L2Ball(2)), [2.0, 1.0, 1.0], lambda s: np.ones((len(s), 1)))
     >>> ball.solve([[0.0]], [[0.0, 1.0]])

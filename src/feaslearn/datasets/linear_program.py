@@ -10,12 +10,12 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from feaslearn.arrays import Array
-from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems, SolverError
-from feaslearn.problem.forward_problem import (
+from feaslearn.datasets.forward_problem import (
     CheckedProblem,
     Norm,
     check_table,
 )
+from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems, SolverError
 from feaslearn.solvers.conic import NORM_ORDERS, solve_conic
 from feaslearn.solvers.conic_form import Cone
 from feaslearn.solvers.highs import (
@@ -62,7 +62,7 @@ class LinearProgram(CheckedProblem):
     --------
     One unit is bought from two suppliers; the signal says how much the first can deliver.
 
-    >>> from feaslearn.problem import AffineRows, LinearProgram
+    >>> from feaslearn.datasets import AffineRows, LinearProgram
     >>> one, most = AffineRows([1.0, 0.0], [[0.0], [0.0]]), AffineRows([1.0, 0.0], [[0.0], [1.0]])
     >>> problem = LinearProgram([[1, 1], [1, 0]], one, most, [0, 0], [1, 1], n_decisions=2)
     >>> problem.solve([[0.25]], [[1.0, 2.0]])
@@ -226,7 +226,7 @@ class AffineRows:
 
     Examples
     --------
-    >>> from feaslearn.problem import AffineRows
+    >>> from feaslearn.datasets import AffineRows
     >>> AffineRows([0.0, 3.5], [[1.0, 1.0], [0.0, 0.0]]).evaluate([[0.25, 0.5]])
     array([[0.75, 3.5 ]])
     """

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
+from feaslearn.datasets import AffineRows, LinearProgram
 from feaslearn.exceptions import (
     DataError,
     InfeasibleProblemError,
 )
-from feaslearn.problem import AffineRows, LinearProgram
 
 
 def test_evaluate_is_constant_plus_slope_times_signal() -> None:

@@ -1,4 +1,4 @@
-"""The part of an affine image that satisfies given rows."""
+"""The part of a learned region that satisfies known rows."""
 
 from __future__ import annotations
 

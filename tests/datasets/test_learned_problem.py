@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from feaslearn.datasets import AffineRows, LearnedProblem, LinearProgram
 from feaslearn.exceptions import DataError
 from feaslearn.hypotheses import Affine, Scaled
-from feaslearn.problem import AffineRows, LearnedProblem, LinearProgram
 from feaslearn.sets import L1Ball, L2Ball, Simplex
 
 NORMS = ("l1", "l2", "linf")
