@@ -71,7 +71,7 @@ def parameters(model: Any, rng: np.random.Generator) -> np.ndarray:
         blocks["E"][1:], blocks["e"][1:] = 0.0, 0.0
         blocks["lower"][:], blocks["upper"][:] = -3.0, 4.0
         blocks["lower"][:, 1:], blocks["upper"][:, 1:] = rng.normal(size=(2, N, K - 1))
-        blocks["f"][:, 0] = 2.0
+        blocks["facets"][:, N] = 2.0
     if isinstance(model, fl.Blend):
         blocks["weights"][:] = np.arange(1.0, 1.0 + len(blocks["weights"]))
         for t, member in enumerate(model.members()):
