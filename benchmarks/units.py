@@ -107,7 +107,6 @@ def network(case: Case) -> Array:
 def models() -> dict[str, Predict]:
     """Return what is measured, by the name of its row."""
     simplex, descent = fl.Affine(fl.Simplex(4)), fl.trainers.GradientDescent(max_iter=50)
-    blend = fl.Blend([fl.Facets(max_facets=2), fl.Minkowski.pairs(3)])
     return {
         "`Affine`, `Annealing`, predictability": region(simplex),
         "`Affine`, `Annealing`, suboptimality": region(simplex, loss="suboptimality"),
@@ -117,7 +116,6 @@ def models() -> dict[str, Predict]:
         "`Minkowski`, suboptimality": region(fl.Minkowski.pairs(3), loss="suboptimality"),
         "`GrownMinkowski`": region(fl.GrownMinkowski()),
         "`Facets`": region(fl.Facets()),
-        "`Blend` of facets and pairs": region(blend),
         "`hypothesis=None`": region(None),
         "`Affine`, binary, `MixedInteger`": region(
             fl.Affine(fl.Simplex(3, binary=True)),

@@ -31,8 +31,6 @@ CASES = {
     "program": (few, fl.Minkowski.pairs(2), "auto", "suboptimality"),
     "grown": (small, fl.GrownMinkowski(), "auto", "predictability"),
     "facets": (small, fl.Facets(max_facets=2), t.FacetLearning(), "predictability"),
-    "blend": (small, fl.Blend([fl.Facets(max_facets=1), fl.Minkowski.pairs(3)]), "auto",
-              "predictability"),
     "binary": (few, fl.Affine(S(2, binary=True)), "auto", "predictability"),
 }
 for name in names:
@@ -57,7 +55,7 @@ print("policy", hashlib.sha256(policy.predict(large.signals[:50]).tobytes()).hex
 pytestmark = pytest.mark.soak
 CASES = [
     "minkowski,facets,descent",
-    "annealing,blocks,smoothing,scaled,program,grown,blend,binary",
+    "annealing,blocks,smoothing,scaled,program,grown,binary",
 ]
 
 

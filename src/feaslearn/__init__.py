@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from feaslearn.data import Chunks, Decisions
     from feaslearn.hypotheses import (
         Affine,
-        Blend,
         Facets,
         GrownMinkowski,
         Minkowski,
@@ -71,7 +70,6 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "Affine",
     "AffineCost",
-    "Blend",
     "Box",
     "Chunks",
     "ConicSet",
@@ -122,7 +120,7 @@ _HOMES = {
     for home, names in {
         "costs": "AffineCost FunctionCost",
         "data": "Chunks Decisions",
-        "hypotheses": "Affine Blend Facets GrownMinkowski Minkowski Scaled Term Ternary",
+        "hypotheses": "Affine Facets GrownMinkowski Minkowski Scaled Term Ternary",
         "io": "load save",
         "known": "Known",
         "losses": "Predictability Suboptimality",

@@ -46,8 +46,8 @@ def test_cvxpy_is_disciplined_in_phi_and_right_at_many_signals(name: str) -> Non
 @pytest.mark.parametrize(
     ("tool", "name"),
     [
-        *(("pyomo", name) for name in ("affine-binary", "minkowski-tents", "facets", "blend")),
-        *((tool, name) for tool in ("linopy", "gurobipy") for name in ("affine-simplex", "blend")),
+        *(("pyomo", name) for name in ("affine-binary", "minkowski-tents", "facets")),
+        *((tool, name) for tool in ("linopy", "gurobipy") for name in ("affine-simplex", "facets")),
     ],
 )
 def test_other_tools_move_with_the_signal(tool: str, name: str) -> None:

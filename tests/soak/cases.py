@@ -89,11 +89,6 @@ def facets_under_noise(long: bool, **limits: Any) -> Any:
     return _case(data, fl.Facets(), trainers.FacetLearning(**limits))
 
 
-def blend(long: bool, **limits: Any) -> Any:
-    members = [*[fl.Facets()] * (8 if long else 2), fl.Minkowski("auto", scale="constant")]
-    return _case(_power(3_000 if long else 60), fl.Blend(members), trainers.Blending(**limits))
-
-
 def chosen_hypothesis(long: bool, **limits: Any) -> Any:
     return _case(_power(200_000 if long else 60, 0.3), None, trainers.Auto(**limits))
 
@@ -186,7 +181,7 @@ def named(*cases: Case) -> dict[str, Case]:
 RESUMED = named(
     *(gradient_descent, gradient_descent_on_threads, adaptive_smoothing, annealing),
     *(annealing_by_suboptimality, annealing_of_many_samples, open_number_of_columns, facets),
-    *(facets_under_noise, blend, chosen_hypothesis, known_constraints, branch_and_bound),
+    *(facets_under_noise, chosen_hypothesis, known_constraints, branch_and_bound),
     *(ternary_map, moments_from_chunks, annealing_from_chunks),
 )
 ALL = RESUMED | named(

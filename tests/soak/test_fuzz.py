@@ -151,7 +151,7 @@ def model_files(folder: Path) -> tuple[list[bytes], Strategy]:
     ]
     hypotheses = [fl.Affine(simplex), fl.Affine(triangle), fl.Scaled(box), fl.Affine(fl.L2Ball(2))]
     hypotheses += [fl.Affine(fl.Product([fl.L1Ball(2), fl.Box(1)])), fl.Minkowski.pairs(2)]
-    hypotheses += [fl.Ternary(fl.Hypersimplex(3, 2)), fl.Blend([fl.Facets(2), line])]
+    hypotheses += [fl.Ternary(fl.Hypersimplex(3, 2)), fl.Facets(2)]
     files = [saved(folder, *case) for case in [*cases, *((each, {}) for each in hypotheses)]]
     envelope = json.loads(files[0])
 
@@ -289,7 +289,7 @@ def resume(path: Path) -> None:
         model.fit(rng.normal(size=(8, 3)), rng.normal(size=(8, 2)))
 
 
-WORDS = """auto linear facets:3 blend:2 simplex simplex:6 box l1ball:4 l2ball:2 hypersimplex:3:2
+WORDS = """auto linear facets:3 simplex simplex:6 box l1ball:4 l2ball:2 hypersimplex:3:2
     affine:box scaled:simplex:3 ternary:simplex:2 minkowski minkowski:pairs minkowski:windows:2
     minkowski:simplices:2:3 predictability suboptimality:l1 predictability:linf non-cost all scale
     poly:2 spline:5 gradient-descent annealing convex none demand 1,2,3"""

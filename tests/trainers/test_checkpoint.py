@@ -43,17 +43,12 @@ def annealing(checkpoint: Any) -> fl.RegionRegressor:
     return model(SWITCH, fl.Affine(fl.Simplex(2)), trainer)
 
 
-def blend(checkpoint: Any) -> fl.RegionRegressor:
-    members = [fl.Scaled(fl.Simplex(2)), fl.Affine(fl.Simplex(1))]
-    return model(SWITCH, fl.Blend(members), fl.trainers.Blending(checkpoint=checkpoint))
-
-
 def chosen(checkpoint: Any) -> fl.RegionRegressor:
     return model(SWITCH, None, fl.trainers.Auto(checkpoint=checkpoint))
 
 
 FITS = [
-    *(descent, blend),
+    descent,
     *(pytest.param(fit, marks=pytest.mark.soak) for fit in (smoothing, annealing, chosen)),
 ]
 

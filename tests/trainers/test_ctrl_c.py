@@ -19,7 +19,6 @@ POWER = fl.datasets.make_power5(40, noise=0.05, random_state=1)
 BALL = fl.datasets.make_l1_ball(60, n=3, noise=0.1, random_state=1)
 SWITCH = fl.datasets.make_switch(30, noise=0.1, random_state=1)
 MANY = fl.datasets.make_l1_ball(20_100, n=2, noise=0.1, random_state=1)
-BLEND = fl.Blend([fl.Facets(), fl.Facets(), fl.Minkowski("auto", scale="constant")])
 KNOWN = fl.Known(bounds=(0.0, 3.6), contradictions="keep")
 
 #: Data, hypothesis, trainer and other parameters of fits.
@@ -29,7 +28,7 @@ FITS: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
     "annealing of many": (MANY, fl.Affine(fl.L1Ball(2)), Annealing(9, n_starts=1, ridge=0.1), {}),
     "open size": (POWER, fl.Affine(fl.Simplex("auto")), Annealing(9, n_starts=1), {}),
     "facets under noise": (BALL, fl.Facets(), FacetLearning(), {}),
-    "blend": (POWER, BLEND, fl.trainers.Auto(), {}),
+    "facets": (POWER, fl.Facets(), fl.trainers.Auto(), {}),
     "convex": (POWER, fl.Minkowski("auto"), Convex(), {}),
     "robust": (POWER, fl.Minkowski.pairs(3), Convex(robust=True), {}),
     "grown": (BALL, fl.GrownMinkowski("simplices", 20), Convex(), {}),

@@ -134,7 +134,6 @@ def fit(
     The region can be:
       auto                  chosen by cross-validation
       facets, facets:30     half-spaces, 20 or 30 at most
-      blend                 a weighted sum of regions of half-spaces
       simplex:6             what 6 policies span; also box, l1ball, l2ball, hypersimplex:6:2,
                             the affine images of a set (affine:simplex:6 is the same)
       scaled:box            a set that is scaled and moved; also scaled:simplex and the others

@@ -28,9 +28,6 @@ from feaslearn.trainers import Trainer
 
 OPTION = "--hypothesis"
 
-#: Facet regions in a blend whose number is not given.
-BLENDED = 8
-
 #: Sets by name, of p entries, and how many numbers they take; p is that of the decisions
 #: where it is not given.
 SETS: dict[str, tuple[Callable[..., PrimitiveSet], tuple[int, ...]]] = {
@@ -66,9 +63,6 @@ def parse_hypothesis(text: str, n: int) -> Hypothesis | None:
         return None if name == "auto" else fl.Affine(fl.Simplex(1))
     if name == "facets":
         return fl.Facets((*parse_integers(OPTION, text, parts, 0, 1), None)[0])
-    if name == "blend":
-        count = (*parse_integers(OPTION, text, parts, 0, 1), BLENDED)[0]
-        return fl.Blend([fl.Facets() for _ in range(count)])
     if name in SETS:
         return fl.Affine(_parse_set(text, name, parts, n))
     if name in OF_A_SET:
@@ -84,7 +78,7 @@ def usages() -> list[str]:
     sums = [f"minkowski:{name}" for name in DICTIONARIES]
     sums += [f"minkowski:{name}:M" for name in SIZED_DICTIONARIES]
     wrapped = [f"{name}:SET" for name in OF_A_SET]
-    return ["auto", "linear", "facets", "blend", *sets, *wrapped, "minkowski", *sums]
+    return ["auto", "linear", "facets", *sets, *wrapped, "minkowski", *sums]
 
 
 def _parse_set(text: str, name: str, numbers: list[str], n: int) -> PrimitiveSet:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from feaslearn.hypotheses.affine import Affine
-from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
@@ -16,7 +15,6 @@ from feaslearn.hypotheses.ternary import Ternary
 
 __all__ = [
     "Affine",
-    "Blend",
     "FacetRows",
     "Facets",
     "GrownMinkowski",

@@ -187,7 +187,7 @@ def _check_facets(table: object, n: int, k: int) -> None:
     if not isinstance(table, FacetTable):
         raise ModelFileError(f"{where}: not a table of facets")
     texts = _fits((*table.equalities, *table.bounds), tuple[str, ...], where)
-    _require(texts and type(table.regions) is int, where, "equalities or bounds are not strings")
+    _require(texts, where, "equalities or bounds are not strings")
     for facet in table.facets:
         _shapes(_checked(LearnedFacet, facet, where), where, normal=(n,), limit=(k,))
 

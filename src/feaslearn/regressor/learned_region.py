@@ -14,7 +14,7 @@ from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.data.checks import check_weights
 from feaslearn.exceptions import DataError, NotFittedError, Problems, UnsupportedError
-from feaslearn.hypotheses.constrained import constrained, half_spaces_of
+from feaslearn.hypotheses.constrained import Constrained, half_spaces_of
 from feaslearn.inference.bands import Bands, check_level
 from feaslearn.inference.conformal import (
     METHODS,
@@ -427,7 +427,7 @@ def region_at(model: RegionRegressor, reader: Reader, signal: ArrayLike) -> Regi
         return Region(image, reader.names, account, rows=None if empty[0] else _rows(model, phi, n))
     limits = model.known_.at(signals)
     columns = np.hstack([phi, limits.columns()])
-    regions = constrained(model.hypothesis_, limits.shape)
+    regions = Constrained(model.hypothesis_, limits.shape)
     decisions, empty, *_ = regions.solve(theta, columns, np.zeros((1, n)))
     warn_of_empty_regions(empty, limits, decisions)
     image, known = regions.learned_image(theta, columns[0], n), half_spaces_of(limits)

@@ -303,9 +303,7 @@ class RegionRegressor(LearnedRegion):
         evidence = find_evidence(regions_of(self), self.theta_, data.samples, error)
         step = data.samples.step(max(1, len(evidence.samples.weights)))
         names = self._reader.names
-        parts = regions_of(self).parts(self.theta_, len(names), evidence.samples.features.shape[1])
-        weights = [weight for weight, *_ in parts]
-        table, rows = summarize(evidence, weights, names, data.features.names, step, error)
+        table, rows = summarize(evidence, names, data.features.names, step, error)
         coverage = coverage_of(
             self.hypothesis_, self.theta_, data.samples, evidence, data.signals, data.known
         )

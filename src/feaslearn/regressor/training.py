@@ -15,7 +15,7 @@ from feaslearn.arrays import Indices
 from feaslearn.data import Block, Samples
 from feaslearn.data.diagnostics import outlying_decisions
 from feaslearn.exceptions import UnsupportedError
-from feaslearn.hypotheses.constrained import constrained, without_known
+from feaslearn.hypotheses.constrained import Constrained, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.losses.kernels import SQUARED_L2
@@ -53,7 +53,7 @@ def train(
     choose = priced and model.hypothesis is None
     hypothesis = linear_policy() if choose or not priced else clone(model.hypothesis)
     if data.known is not None:
-        hypothesis = constrained(hypothesis, data.known.shape)
+        hypothesis = Constrained(hypothesis, data.known.shape)
     threads = int(effective_n_jobs(model.n_jobs))
     objective = Objective(data.loss, hypothesis, data.samples, threads)
     trainer = _limited(trainer, model.max_seconds)

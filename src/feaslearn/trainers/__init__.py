@@ -6,7 +6,6 @@ from feaslearn.trainers import starts
 from feaslearn.trainers.adaptive_smoothing import AdaptiveSmoothing
 from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.automatic import Auto
-from feaslearn.trainers.blending import Blending
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facets import FacetLearning
 from feaslearn.trainers.global_search import Global
@@ -20,7 +19,6 @@ __all__ = [
     "AdaptiveSmoothing",
     "Annealing",
     "Auto",
-    "Blending",
     "Convex",
     "FacetLearning",
     "Global",

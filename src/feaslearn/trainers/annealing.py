@@ -126,7 +126,7 @@ class Annealing(IterativeTrainer):
         if not isinstance(hypothesis, Affine):
             problems.append(
                 f"{hypothesis!r} is not Affine (Convex trains Scaled, FacetLearning Facets, "
-                "Blending Blend, MixedInteger Ternary)"
+                "MixedInteger Ternary)"
             )
         elif hypothesis.latent(objective.n_decisions).code() is None:
             problems.append(

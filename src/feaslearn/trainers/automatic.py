@@ -9,7 +9,6 @@ import numpy as np
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.trainers.annealing import Annealing
-from feaslearn.trainers.blending import Blending
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facets import FacetLearning
 from feaslearn.trainers.gradient_descent import GradientDescent
@@ -27,10 +26,7 @@ def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
         raise UnsupportedError(
             f"trainer={trainer!r} is not known; use 'auto' or one of feaslearn.trainers"
         )
-    served = (
-        *(Convex(), FacetLearning(), Blending(), MixedInteger()),
-        *(Annealing(), GradientDescent()),
-    )
+    served = (Convex(), FacetLearning(), MixedInteger(), Annealing(), GradientDescent())
     learned = objective.learned()
     refusals = []
     for each in served:

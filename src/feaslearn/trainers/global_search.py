@@ -96,7 +96,7 @@ class Global(Trainer):
         if not isinstance(hypothesis, Affine):
             problems.append(
                 f"{hypothesis!r} is not Affine (Convex trains Scaled, MixedInteger trains Ternary, "
-                "FacetLearning trains Facets, Blending trains Blend)"
+                "FacetLearning trains Facets)"
             )
         elif isinstance(hypothesis.primitive, PrimitiveSet) and hypothesis.primitive.discrete:
             problems.append(f"{hypothesis.primitive!r} is binary (MixedInteger serves it)")

@@ -108,8 +108,7 @@ def no_gradient_in(objective: Objective) -> list[str]:
     if objective.hypothesis.as_maps() is not None:
         return []
     return [
-        f"{objective.hypothesis!r} has no gradient in its parameters (FacetLearning trains "
-        "Facets, Blending trains Blend)"
+        f"{objective.hypothesis!r} has no gradient in its parameters (FacetLearning trains Facets)"
     ]
 
 
