@@ -114,7 +114,6 @@ def models() -> dict[str, Predict]:
         "`Scaled`": region(fl.Scaled(fl.Simplex(3))),
         "`Minkowski`": region(fl.Minkowski("auto")),
         "`Minkowski`, suboptimality": region(fl.Minkowski.pairs(3), loss="suboptimality"),
-        "`GrownMinkowski`": region(fl.GrownMinkowski()),
         "`Facets`": region(fl.Facets()),
         "`hypothesis=None`": region(None),
         "`Affine`, binary, `MixedInteger`": region(

@@ -29,7 +29,6 @@ CASES = {
     "scaled": (large, fl.Scaled(S(3)), "auto", "predictability"),
     "minkowski": (large, fl.Minkowski("auto"), "auto", "predictability"),
     "program": (few, fl.Minkowski.pairs(2), "auto", "suboptimality"),
-    "grown": (small, fl.GrownMinkowski(), "auto", "predictability"),
     "facets": (small, fl.Facets(max_facets=2), t.FacetLearning(), "predictability"),
     "binary": (few, fl.Affine(S(2, binary=True)), "auto", "predictability"),
 }
@@ -55,7 +54,7 @@ print("policy", hashlib.sha256(policy.predict(large.signals[:50]).tobytes()).hex
 pytestmark = pytest.mark.soak
 CASES = [
     "minkowski,facets,descent",
-    "annealing,blocks,smoothing,scaled,program,grown,binary",
+    "annealing,blocks,smoothing,scaled,program,binary",
 ]
 
 

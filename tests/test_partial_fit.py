@@ -208,7 +208,6 @@ def test_columns_and_sizes_are_those_of_the_first_chunk() -> None:
     ("model", "message"),
     [
         (fl.RegionRegressor(fl.Facets(), cost=COST), "Minkowski, Scaled and Affine"),
-        (fl.RegionRegressor(fl.GrownMinkowski("segments"), cost=COST), "GrownMinkowski.*cannot"),
         (fl.RegionRegressor(cost=COST), "name one that can continue"),
         (
             fl.RegionRegressor(AUTO, cost=COST, loss="suboptimality"),
@@ -219,7 +218,7 @@ def test_columns_and_sizes_are_those_of_the_first_chunk() -> None:
             "known",
         ),
     ],
-    ids=["facets", "grown", "auto", "suboptimality", "known"],
+    ids=["facets", "auto", "suboptimality", "known"],
 )
 def test_what_cannot_go_on_says_who_can(model: fl.RegionRegressor, message: str) -> None:
     X, y = plant(60, BEFORE, np.random.default_rng(11))

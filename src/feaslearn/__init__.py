@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from feaslearn.hypotheses import (
         Affine,
         Facets,
-        GrownMinkowski,
         Minkowski,
         Scaled,
         Term,
@@ -76,7 +75,6 @@ __all__ = [
     "Decisions",
     "Facets",
     "FunctionCost",
-    "GrownMinkowski",
     "Hypersimplex",
     "Known",
     "L1Ball",
@@ -120,7 +118,7 @@ _HOMES = {
     for home, names in {
         "costs": "AffineCost FunctionCost",
         "data": "Chunks Decisions",
-        "hypotheses": "Affine Facets GrownMinkowski Minkowski Scaled Term Ternary",
+        "hypotheses": "Affine Facets Minkowski Scaled Term Ternary",
         "io": "load save",
         "known": "Known",
         "losses": "Predictability Suboptimality",

@@ -30,7 +30,6 @@ MODELS = {
     "minkowski": (fl.Minkowski.hypersimplices(3), "auto", POWER),
     "minkowski-tents": (fl.Minkowski.hypersimplices(3, scale="tents"), "auto", POWER),
     "minkowski-shared": (fl.Minkowski.pairs(3, scale="shared"), "auto", POWER),
-    "grown": (fl.GrownMinkowski(max_terms=3), "auto", POWER),
     "facets": (fl.Facets(3), "auto", POWER),
     "minkowski-box": (fl.Minkowski.box(3), "auto", POWER),
     "scaled-box": (fl.Scaled(fl.Box(3)), "auto", POWER),

@@ -36,7 +36,6 @@ HYPOTHESES: dict[str, Any] = {
     "minkowski-binary": fl.Minkowski([fl.Term(fl.Simplex(3, binary=True)), fl.Term(BOX)]),
     "minkowski-no-offset": fl.Minkowski(TERMS[:2], offset=False),
     "minkowski-auto": fl.Minkowski(),
-    "grown": fl.GrownMinkowski(max_terms=4),
     "facets": fl.Facets(4),
 }
 CURVED = [
@@ -60,8 +59,6 @@ def parameters(model: Any, rng: np.random.Generator) -> np.ndarray:
     blocks = layout.unpack(theta)
     if "knots" in blocks:
         blocks["knots"][:] = np.linspace(0.0, 1.0, len(blocks["knots"]))[:, None]
-    if "shapes" in blocks:
-        blocks["shapes"][:] = rng.integers(0, 2, blocks["shapes"].shape)
     if isinstance(model, fl.Ternary):
         blocks["A"][:] = np.sign(blocks["A"].round())
     if isinstance(model, fl.Scaled):

@@ -136,12 +136,6 @@ def robust(long: bool, **limits: Any) -> Any:
     return _case(_power(20_000 if long else 30), fl.Minkowski("auto"), trainer)
 
 
-def convex_that_grows(long: bool, **limits: Any) -> Any:
-    data = fl.datasets.make_flexible_plant(400 if long else 20, random_state=0)
-    hypothesis = fl.GrownMinkowski("segments", 20 if long else 2)
-    return _case(data, hypothesis, trainers.Convex(**limits))
-
-
 def global_search(long: bool, **limits: Any) -> Any:
     trainer = trainers.Global(n_starts=10 if long else 1, **limits)
     data = _power(60, 0.5) if long else _power(20, 0.0)
@@ -186,6 +180,6 @@ RESUMED = named(
 )
 ALL = RESUMED | named(
     *(gradient_descent_by_solver, adaptive_smoothing_by_program, convex, convex_by_program),
-    *(convex_with_ties, convex_of_many_terms, robust, convex_that_grows, global_search),
+    *(convex_with_ties, convex_of_many_terms, robust, global_search),
     chosen_hypothesis_from_chunks,
 )

@@ -31,7 +31,6 @@ FITS: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
     "facets": (POWER, fl.Facets(), fl.trainers.Auto(), {}),
     "convex": (POWER, fl.Minkowski("auto"), Convex(), {}),
     "robust": (POWER, fl.Minkowski.pairs(3), Convex(robust=True), {}),
-    "grown": (BALL, fl.GrownMinkowski("simplices", 20), Convex(), {}),
     "other norm": (POWER, fl.Minkowski("auto"), Convex(), {"loss": fl.Predictability("l1", False)}),
     "ternary": (SWITCH, fl.Ternary(fl.Simplex(2)), fl.trainers.Auto(), {}),
     "listed": (SWITCH, fl.Affine(fl.Simplex(2, binary=True)), fl.trainers.MixedInteger(), {}),

@@ -18,7 +18,6 @@ CASES = {
     "convex": (fl.Minkowski.hypersimplices(2), Convex()),
     "penalised": (fl.Minkowski.hypersimplices(2), Convex(ridge=0.1, sparsity=0.01)),
     "robust": (fl.Minkowski.hypersimplices(2), Convex(robust=True)),
-    "grown": (fl.GrownMinkowski(max_terms=2), Convex()),
     "scaled": (fl.Scaled(fl.Simplex(2)), Convex()),
     "facets": (fl.Facets(max_facets=2), FacetLearning()),
     "annealing": (fl.Affine(fl.Simplex(2)), Annealing(n_starts=1)),

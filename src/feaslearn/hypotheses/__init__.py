@@ -5,7 +5,6 @@ from __future__ import annotations
 from feaslearn.hypotheses.affine import Affine
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.facets import Facets
-from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
 from feaslearn.hypotheses.hypothesis import Hypothesis, Layout
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.hypotheses.minkowski import Minkowski
@@ -17,7 +16,6 @@ __all__ = [
     "Affine",
     "FacetRows",
     "Facets",
-    "GrownMinkowski",
     "Hypothesis",
     "Layout",
     "MapHypothesis",

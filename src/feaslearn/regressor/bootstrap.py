@@ -291,7 +291,6 @@ def _with_moments(model: RegionRegressor, data: FitData) -> Minkowski | None:
     squared = isinstance(loss, Predictability) and loss.norm == "l2" and loss.squared
     if (
         hypothesis is None
-        or hypothesis.as_grown() is not None
         or not plain
         or not squared
         or ANOMALOUS in model.result_.details

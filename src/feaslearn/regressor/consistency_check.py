@@ -280,8 +280,6 @@ def _decide_by_rows(problem: _Problem, linear: Minkowski) -> Verdict:
         model = problem.fitted(Convex(ridge=0.0, sparsity=0.0))
     if model is not None and problem.explained_by(model):
         return problem.yes(model)
-    if linear.as_grown() is not None:
-        return problem.by_bound(model)
     system = LinearSystem(linear, problem.rows, problem.unit, problem.tolerance)
     examined = examine(system, problem.until)
     if len(examined.core):

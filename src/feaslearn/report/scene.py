@@ -223,7 +223,7 @@ def _sum(hypothesis: Minkowski, theta: Array, n: int, k: int) -> dict[str, Any] 
     blocks, basis = hypothesis.layout(n, k).unpack(theta), hypothesis.basis(k)
     terms = [
         {"set": _code(term.primitive), "E": term.embedding(n).tolist()}
-        for term in hypothesis.terms_at(theta, n, k)
+        for term in hypothesis.terms_of(n)
     ]
     count = sum(np.size(term["E"]) for term in terms)
     if count > MOST_NUMBERS or any(term["set"] is None for term in terms):

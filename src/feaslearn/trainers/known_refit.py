@@ -215,7 +215,7 @@ class _Refit:
     def _used(self, total: Minkowski, theta: Array, n: int, k: int) -> Indices:
         """Return the terms of a sum that are in its form."""
         alpha = total.layout(n, k).unpack(theta).get("alpha", np.zeros((0, 1)))
-        shape = (len(total.terms_at(theta, n, k)), alpha.shape[1])
+        shape = (len(total.terms_of(n)), alpha.shape[1])
         return np.flatnonzero(np.broadcast_to(alpha, shape).any(axis=1) | self.every_term)
 
     def _pull_back(
