@@ -55,7 +55,6 @@ WRONG = {
     fl.trainers.Global: {"solver": "cplex", "tol": 1.0, "radius": -1.0, "n_starts": 0},
     fl.trainers.GradientDescent: {"tol": -1.0, "max_seconds": "1", "callback": 3},
     fl.trainers.MixedInteger: {"max_seconds": -1, "tol": 2.0, "max_iter": 0, "n_starts": 1.5},
-    fl.trainers.Streaming: {"forgetting": 0.0, "retained": 0, "drift": 1.0, "ridge": -1.0},
 }
 
 

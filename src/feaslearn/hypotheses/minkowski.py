@@ -65,7 +65,7 @@ class Minkowski(Hypothesis):
         combination of features that explains the decisions best ("index"), such as the total
         demand that decisions add up to. Outside that range the last three continue as constants.
         "auto" is "affine" for terms that are given; with ``terms="auto"`` a fit takes constant or
-        affine scales or an index by cross-validation, and ``partial_fit`` affine ones.
+        affine scales or an index by cross-validation.
     offset : bool, default=True
         Whether b(s), affine in the features, is learned or zero.
     n_knots : int, default=5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -106,42 +106,6 @@ def coverage_of(
         evidence.sides.upper.mean(axis=0),
         evidence.sides.lower.mean(axis=0),
         hypothesis.usage(theta, some.features, some.costs),
-    )
-
-
-def extend_coverage(
-    seen: Coverage, hypothesis: Hypothesis, theta: Array, rows: Block, signals: Array
-) -> Coverage:
-    """Return what is remembered after some more rows, whose costs are to be minimised.
-
-    Shares count every row alike.
-    """
-    count, n = rows.decisions.shape
-    step = -(-count // _most(hypothesis, n))
-    some = Block(*(np.ascontiguousarray(part[::step]) for part in rows))
-    decisions = hypothesis.predict(theta, some.features, some.costs)
-    shown = limits_shown(hypothesis, theta, some.features, some.costs, decisions)
-    share = len(some.weights) / (seen.looked_at + len(some.weights))
-
-    def mixed(before: Array, now: Array) -> Array:
-        return np.asarray((1.0 - share) * before + share * now)
-
-    ends = np.vstack([seen.decisions, rows.decisions])
-    reach = np.vstack([seen.signals, signals])
-    limits = seen.rows
-    if limits is not None:
-        often = np.hstack([shown.upper, shown.lower]).sum(axis=0) >= FEWEST_ROWS
-        limits = replace(limits, status=np.where(often, SEEN, limits.status))
-    return Coverage(
-        seen.n_samples + count,
-        seen.looked_at + len(some.weights),
-        np.array([reach.min(axis=0), reach.max(axis=0)]),
-        np.array([np.nanmin(ends, axis=0), np.nanmax(ends, axis=0)]),
-        _spread_out(np.vstack([seen.directions, some.costs])),
-        mixed(seen.upper, shown.upper.mean(axis=0)),
-        mixed(seen.lower, shown.lower.mean(axis=0)),
-        mixed(seen.parts, hypothesis.usage(theta, some.features, some.costs)),
-        limits,
     )
 
 

@@ -25,8 +25,6 @@ from feaslearn.regressor.reader import Reader
 from feaslearn.results import TrainingResult
 from feaslearn.solvers.conic_form import Cone
 from feaslearn.trainers import Trainer
-from feaslearn.trainers.minkowski_fit.moments import Moments
-from feaslearn.trainers.streaming import AffineStream, DriftTest, MomentStream, Stream
 
 Registry: TypeAlias = Mapping[str, type]
 
@@ -35,21 +33,16 @@ MODULES = (hypotheses, losses, sets, trainers)
 #: Parts of a fitted model, or of a parameter, that are public nowhere.
 PARTS: tuple[type, ...] = (
     AffineCost,
-    AffineStream,
     Cone,
     Conformal,
-    DriftTest,
     FacetTable,
     FeatureMap,
     Known,
     LearnedFacet,
-    MomentStream,
-    Moments,
     Outputs,
     Reader,
     RowCoverage,
     Coverage,
-    Stream,
     TrainingResult,
 )
 #: scikit-learn's transformers whose fitted state is known here.

@@ -24,7 +24,7 @@ from feaslearn.regressor.checks import FEW_ROWS, FitData, check_observed
 from feaslearn.results import OUT_OF_TIME
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.checkpoint import fingerprint
-from feaslearn.trainers import Auto, Convex, Streaming, Trained, Trainer
+from feaslearn.trainers import Auto, Convex, Trained, Trainer
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.minkowski_fit import choose_scale
 from feaslearn.trainers.out_of_fold import subsample
@@ -115,16 +115,14 @@ def _train(
     selection: Selection,
 ) -> tuple[Hypothesis, Trained]:
     """Train what was given or selected; at the deadline return what the selection has trained."""
-    if selection.trained is not None and not isinstance(trainer, Streaming):
+    if selection.trained is not None:
         return objective.hypothesis, selection.trained
     incumbent = selection.incumbent
     try:
         if incumbent is not None:
             objective.run.check_time()
         sized = choose_size(objective.within("size").learned(), random)
-        # More samples may come than those that scales could be chosen by.
-        chosen = sized.hypothesis if isinstance(trainer, Streaming) else choose_scale(sized)
-        objective = objective.of(chosen)
+        objective = objective.of(choose_scale(sized))
         # Under a time limit, a selection that was cut short may be another one once it resumes.
         part = objective.within(f"training {fingerprint(objective.hypothesis)}")
         trainer = choose_trainer(trainer, objective)

@@ -12,7 +12,6 @@ from feaslearn.trainers.global_search import Global
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.iterative import Iterate, IterativeTrainer
 from feaslearn.trainers.mixed_integer import MixedInteger
-from feaslearn.trainers.streaming import Streaming
 from feaslearn.trainers.trainer import Trained, Trainer
 
 __all__ = [
@@ -26,7 +25,6 @@ __all__ = [
     "Iterate",
     "IterativeTrainer",
     "MixedInteger",
-    "Streaming",
     "Trained",
     "Trainer",
     "starts",

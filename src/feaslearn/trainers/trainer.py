@@ -62,8 +62,6 @@ class Trained(NamedTuple):
         The parameters of the hypothesis, one flat vector.
     result : TrainingResult
         Status, training loss, history, warnings.
-    stream : Stream or None, default=None
-        What a trainer needs to continue with more samples, where it can.
 
     Examples
     --------
@@ -77,7 +75,6 @@ class Trained(NamedTuple):
 
     theta: Array
     result: TrainingResult
-    stream: Any = None
 
 
 class Trainer(BaseEstimator, ABC):
