@@ -8,7 +8,6 @@ from feaslearn.printable import printable
 
 __all__ = [
     "CheckError",
-    "CheckpointError",
     "DataError",
     "DataTypeError",
     "EmptySetError",
@@ -92,10 +91,6 @@ class FileError(FeaslearnError, OSError):
 
 class ModelFileError(FeaslearnError, ValueError):
     """A file is not a model file, or not one that this version can trust."""
-
-
-class CheckpointError(FeaslearnError, ValueError):
-    """A checkpoint is damaged, or belongs to another problem."""
 
 
 class MemoryLimitError(FeaslearnError, MemoryError):

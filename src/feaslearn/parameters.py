@@ -7,7 +7,6 @@ classes hold as well. Values are compared, never converted: constructors keep wh
 from __future__ import annotations
 
 import math
-import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -108,13 +107,7 @@ def an_instance(kind: type, words: str) -> Is:
     return Is(lambda value: isinstance(value, kind), words)
 
 
-def _is_file_name(value: Any) -> bool:
-    name = os.fspath(value) if isinstance(value, str | os.PathLike) else None
-    return isinstance(name, str) and bool(name)
-
-
 FUNCTION = Is(callable, "a function")
-FILE_NAME = Is(_is_file_name, "the name of a file")
 FLAG = an_instance(bool | np.bool_, "True or False")  # type: ignore[arg-type]
 
 

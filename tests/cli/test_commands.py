@@ -59,34 +59,6 @@ def test_from_a_table_to_a_region(command: Any, tmp_path: Path) -> None:
     assert vertices.tobytes() == model.region(data.signals[0]).vertices().tobytes()
 
 
-def test_fit_resumes_from_its_checkpoint(
-    example: Path, command: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = ("fit", str(example / "power.csv"), *COLUMNS, "--hypothesis", "simplex:2")
-    asked += ("--trainer", "gradient-descent", "--no-check", "--checkpoint", "run.ckpt")
-    step, begun = fl.trainers.GradientDescent.step, list[Any]()
-
-    def stopped(self: Any, objective: Any, iterate: Any) -> Any:
-        if iterate.memory.get("step") is None:
-            begun.append(iterate)
-        if len(begun) == 2:
-            raise KeyboardInterrupt
-        return step(self, objective, iterate)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(fl.trainers.GradientDescent, "step", stopped)
-        cut = command(*asked, "-o", "m.json", "--json")
-    assert cut.code == 1
-    assert "interrupted: the best model so far was written to m.json" in cut.err
-    assert json.loads(cut.out)["status"] == fl.load("m.json").result_.status == "interrupted"
-    assert Path("run.ckpt").exists()
-    other = command(*asked, "--seed", "1", "-o", "m.json")
-    assert other.code == 2
-    assert "its random_state differs" in other.err
-    assert command(*asked, "-o", "m.json").code == 0
-    assert not Path("run.ckpt").exists()
-
-
 def test_fit_with_every_option(example: Path, command: Any) -> None:
     run = command(
         *("fit", str(example / "power.csv"), "--signals", "*", "--decisions", "plant_1"),

@@ -171,14 +171,11 @@ def named(*cases: Case) -> dict[str, Case]:
     return {case.__name__.replace("_", " "): case for case in cases}
 
 
-#: With finished pieces that a checkpoint keeps, and without.
-RESUMED = named(
+ALL = named(
     *(gradient_descent, gradient_descent_on_threads, adaptive_smoothing, annealing),
     *(annealing_by_suboptimality, annealing_of_many_samples, open_number_of_columns, facets),
     *(facets_under_noise, chosen_hypothesis, known_constraints, branch_and_bound),
     *(ternary_map, moments_from_chunks, annealing_from_chunks),
-)
-ALL = RESUMED | named(
     *(gradient_descent_by_solver, adaptive_smoothing_by_program, convex, convex_by_program),
     *(convex_with_ties, convex_of_many_terms, robust, global_search),
     chosen_hypothesis_from_chunks,

@@ -76,16 +76,16 @@ def file_or_print(output: Path | None, *inputs: Path | None) -> Path | None:
     return output
 
 
-def check_output(output: Path | None, *inputs: Path | None, option: str = "--output") -> None:
+def check_output(output: Path | None, *inputs: Path | None) -> None:
     """Refuse, before any work, an output that would replace one of the inputs."""
     if output is None:
         return
     if output == PRINTED:
-        raise FileError(f"{option}: this command writes a file and prints none; give its name")
+        raise FileError("--output: this command writes a file and prints none; give its name")
     for each in inputs:
         if each is not None and is_one_file(output, each):
             raise FileError(
-                f"{option}: {output} is a file that this command reads; give another name"
+                f"--output: {output} is a file that this command reads; give another name"
             )
 
 

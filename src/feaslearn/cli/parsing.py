@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -138,22 +137,6 @@ def parse_trainer(text: str) -> Trainer | str:
     if text not in made:
         raise DataError(f"--trainer: {text!r} is not known; {did_you_mean(text, list(made))}")
     return made[text]
-
-
-def with_limits(
-    trainer: Trainer | str, max_seconds: float | None, checkpoint: Path | None
-) -> Trainer | str:
-    """Return the trainer with a limit on its time, and the file of its checkpoint."""
-    if max_seconds is None and checkpoint is None:
-        return trainer
-    limits = {
-        "max_seconds": max_seconds,
-        "checkpoint": None if checkpoint is None else str(checkpoint),
-    }
-    limited = trainers.Auto() if isinstance(trainer, str) else trainer
-    given = {name: limit for name, limit in limits.items() if limit is not None}
-    limited.set_params(**given)
-    return limited
 
 
 def parse_integers(option: str, text: str, parts: list[str], *counts: int) -> list[int]:

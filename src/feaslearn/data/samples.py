@@ -187,14 +187,6 @@ class Samples:
             raise DataError("there is no row with a positive weight and an observed decision")
         return state.summary
 
-    def identity(self, between: Callable[[], object] | None = None) -> object:
-        """Return what tells these samples from others."""
-        # Of data in chunks, that is the number of rows, their ranges and some thousand of them.
-        if self.in_memory:
-            return list(self)
-        seen = self.summary(between)
-        return [self.source.names, seen.n_rows, seen.signals, seen.decisions, seen.rows]
-
     # Passes.
 
     def map(

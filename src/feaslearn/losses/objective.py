@@ -87,10 +87,6 @@ class Objective:
         """The rows that are known, if there are any."""
         return known_shape(self.hypothesis)
 
-    def within(self, name: object) -> Objective:
-        """Return the same objective for a part of the run."""
-        return replace(self, run=self.run.within(name))
-
     def limited(self, seconds: float | None) -> Objective:
         """Return the same objective for a search that may take so long."""
         return replace(self, run=self.run.limited(seconds))

@@ -23,7 +23,6 @@ from feaslearn.messages import list_first, row_number
 from feaslearn.regressor.checks import FEW_ROWS, FitData, check_observed
 from feaslearn.results import OUT_OF_TIME
 from feaslearn.runs import OutOfTime
-from feaslearn.runs.checkpoint import fingerprint
 from feaslearn.trainers import Auto, Convex, Trained, Trainer
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.minkowski_fit import choose_scale
@@ -59,13 +58,12 @@ def train(
     trainer = _limited(trainer, model.max_seconds)
     # Whose limits hold for all of it.
     outer = trainer if isinstance(trainer, Trainer) else Auto()
-    with running(outer, objective, data.random, model.random_state is not None) as run:
+    with running(outer, objective) as limited:
         selection = Selection(without_known(hypothesis))
         if choose:
-            selection = _select(run.objective, run.random, trainer)
-        objective = run.objective.of(selection.hypothesis)
-        hypothesis, trained = _train(objective, run.random, trainer, outer, selection)
-        run.done(trained)
+            selection = _select(limited, data.random, trainer)
+        objective = limited.of(selection.hypothesis)
+        hypothesis, trained = _train(objective, data.random, trainer, outer, selection)
     check_observed(data.samples)
     if not data.samples.in_memory:
         trained.result.details["passes over the data"] = float(data.samples.passes)
@@ -89,7 +87,7 @@ def _limited(trainer: Trainer | str, max_seconds: float | None) -> Trainer | str
 def _select(objective: Objective, random: np.random.Generator, trainer: Trainer | str) -> Selection:
     """Select the hypothesis; for chunks, on some samples and among those Convex trains."""
     if objective.samples.in_memory:
-        selection = select(objective.within("selection"), random, trainer)
+        selection = select(objective, random, trainer)
         if objective.n_samples >= LEAST_ROWS:
             return selection
         note = (
@@ -98,7 +96,7 @@ def _select(objective: Objective, random: np.random.Generator, trainer: Trainer 
         )
         return selection._replace(warnings=[note])
     objective.samples.summary(objective.run.check_time)
-    some = subsample(objective, random).within("selection")
+    some = subsample(objective, random)
     count, part = some.n_samples, ""
     if count < objective.n_samples:
         part = f"on {count} of {objective.n_samples} samples, "
@@ -121,12 +119,10 @@ def _train(
     try:
         if incumbent is not None:
             objective.run.check_time()
-        sized = choose_size(objective.within("size").learned(), random)
+        sized = choose_size(objective.learned(), random)
         objective = objective.of(choose_scale(sized))
-        # Under a time limit, a selection that was cut short may be another one once it resumes.
-        part = objective.within(f"training {fingerprint(objective.hypothesis)}")
         trainer = choose_trainer(trainer, objective)
-        trained = trainer.train(_readable(trainer, part), random)
+        trained = trainer.train(_readable(trainer, objective), random)
     except OutOfTime:
         if incumbent is None:
             raise

@@ -22,7 +22,7 @@ from feaslearn.trainers.minkowski_fit import (
     with_ties,
 )
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share
-from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer
+from feaslearn.trainers.trainer import Trained, Trainer
 
 logger = logging.getLogger("feaslearn")
 
@@ -55,8 +55,6 @@ class Convex(Trainer):
         Limit on the wall time. Where it ends the choice of penalties, the fit without penalties is
         returned; where it ends a program with ties, other norms or suboptimality, the fit by
         squared predictability with first minimisers.
-    checkpoint : path-like, default=None
-        Accepted as by all trainers. A single fit has no finished pieces to keep: it begins again.
 
     References
     ----------
@@ -77,7 +75,6 @@ class Convex(Trainer):
     robust: bool | str = "auto"
     n_folds: int = 5
     max_seconds: float | None = None
-    checkpoint: CheckpointLike = None
 
     chunks = "moments"
     resists_outliers = True

@@ -291,7 +291,7 @@ class Race:
     def _train(self, candidate: Candidate) -> Trained:
         """Train a candidate on all rows, unless it is trained already."""
         if candidate.trained is None:
-            objective = candidate.objective.within(f"{candidate.hypothesis!r}")
+            objective = candidate.objective
             trainer = choose_trainer(self.trainer, objective)
             candidate.trained = train_once(trainer, objective, self.start, spawn=False)
         return candidate.trained
@@ -310,7 +310,7 @@ class Race:
         outside = self.fold == fold
         inner = replace(
             candidate.objective, samples=Samples.of(self.whole.rows(~outside)), drawn=True
-        ).within(f"{candidate.hypothesis!r}/fold {fold}")
+        )
         trainer = choose_trainer(self.trainer, inner)
         if self.trainer == "auto":
             trainer = QUICK.get(type(trainer), trainer)

@@ -25,7 +25,7 @@ from feaslearn.tolerances import DECISION_TOL, LSTSQ_TOL, SAME_TOL, SPARSITY_RID
 from feaslearn.trainers.facets.learn import learn_facets
 from feaslearn.trainers.facets.noisy import learn_noisy
 from feaslearn.trainers.facets.rows import Learned, Task
-from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer, measured
+from feaslearn.trainers.trainer import Trained, Trainer, measured
 
 #: Savings beyond so many standard deviations of the errors contradict another decision.
 CLEARLY = 5.0
@@ -55,8 +55,6 @@ class FacetLearning(Trainer):
         from the data.
     max_seconds : float, default=None
         Limit on the wall time.
-    checkpoint : path-like, default=None
-        Accepted as by all trainers. A search has no finished pieces to keep: it begins again.
 
     Examples
     --------
@@ -72,7 +70,6 @@ class FacetLearning(Trainer):
 
     noise: float | str = "auto"
     max_seconds: float | None = None
-    checkpoint: CheckpointLike = None
 
     parameter_constraints: ClassVar[Constraints] = {"noise": Either("auto", NOT_NEGATIVE)}
 
