@@ -94,7 +94,7 @@ class ModelFileError(FeaslearnError, ValueError):
 
 
 class MemoryLimitError(FeaslearnError, MemoryError):
-    """The problem would not fit into memory; nothing of that size was allocated."""
+    """The parts of a file are larger than the memory that was allowed; none of them was read."""
 
 
 class TimeLimitError(FeaslearnError, TimeoutError):

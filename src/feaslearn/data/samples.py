@@ -13,7 +13,6 @@ from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.data.checks import column_ends, observed
 from feaslearn.data.source import BLOCK_ROWS, Chunk, Memory, Source
 from feaslearn.exceptions import DataError
-from feaslearn.runs.memory import check_memory
 
 Answer = TypeVar("Answer")
 
@@ -352,15 +351,9 @@ class Samples:
         return Block.joined(list(self.map_rows(partial(_taken, rows), self.n_jobs)))
 
     def load(self) -> Block:
-        """Return all samples as one block; refuse what does not fit into memory."""
+        """Return all samples as one block."""
         if isinstance(self.source, Memory):
             return self._of(self.source.table)
-        count, width = self.n_rows or 0, sum(array[:1].size for array in self.head())
-        check_memory(
-            2.0 * count * width,  # blocks, and all of them joined
-            f"{count} samples of {width} numbers",
-            "take a trainer that reads chunks, or pass a part of the samples",
-        )
         return Block.joined(list(self))
 
     def _of(self, chunk: Chunk) -> Block:

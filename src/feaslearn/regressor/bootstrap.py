@@ -26,7 +26,6 @@ from feaslearn.regressor.parameters import N_JOBS
 from feaslearn.regressor.reader import check_fitted, decision_names
 from feaslearn.results import as_table, as_text
 from feaslearn.runs import one_blas_thread
-from feaslearn.runs.memory import check_memory
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers import Convex
 from feaslearn.trainers.minkowski_fit import ANOMALOUS, MinkowskiFit, Penalties
@@ -38,8 +37,6 @@ if TYPE_CHECKING:
 
 #: With fewer refits there is no band to speak of.
 LEAST = 10
-#: Numbers that a refit holds beside its parameters, about.
-OF_A_REFIT = 1000
 
 
 class Bootstrap:
@@ -206,11 +203,6 @@ def resample(
     problems.raise_if_any(DataError, "bootstrap")
     blank = _held(model)
     data = check_fit(blank, X, y, costs, sample_weight)
-    check_memory(
-        float(n) * (len(model.theta_) + OF_A_REFIT),
-        f"{n} refits of {len(model.theta_)} parameters",
-        "ask for fewer (n=)",
-    )
     count = len(np.asarray(y))
     weights = np.ones(count) if sample_weight is None else np.asarray(sample_weight, dtype=float)
     by_moments = _with_moments(model, data)

@@ -22,7 +22,6 @@ from feaslearn.trainers.annealing import COOL, Annealing
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.mixed_integer.mixed_integer import GAP, bounded_result
 from feaslearn.trainers.mixed_integer.node_program import Found
-from feaslearn.trainers.mixed_integer.ternary_program import check_program
 from feaslearn.trainers.trainer import Trained, Trainer
 
 logger = logging.getLogger("feaslearn")
@@ -198,7 +197,6 @@ class BilinearProgram:
         self._units = np.abs(whole.features).max(axis=0)
         self._units[self._units == 0.0] = 1.0
         self._costs = self._loss.unit_costs(whole.costs)
-        check_program(len(whole.weights), 2 * (n * p + p + len(self._form.h)))
         limits = primitive.minimum(np.vstack([np.eye(p), -np.eye(p)]))
         self._low, self._high = limits[:p], -limits[p:]
         self.A = self._variables((k, n, p), -radius, radius)

@@ -17,7 +17,6 @@ from feaslearn.known import KnownLimits
 from feaslearn.losses import Objective
 from feaslearn.messages import list_first, row_number
 from feaslearn.parameters import NOT_NEGATIVE, Constraints, Either
-from feaslearn.runs.memory import check_memory
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
@@ -84,7 +83,6 @@ class FacetLearning(Trainer):
         objective = objective.limited(self.max_seconds)
         run = objective.run
         hypothesis = cast(Facets, without_known(objective.hypothesis))
-        _check_size(objective)
         whole, known = _rows_of(objective)
         complete = complete_rows(whole)
         if not complete.any():
@@ -170,16 +168,6 @@ def _rows_of(objective: Objective) -> tuple[Block, KnownLimits | None]:
         return whole, None
     features, known = objective.known.split(whole.features)
     return whole._replace(features=features), known
-
-
-def _check_size(objective: Objective) -> None:
-    """Refuse samples whose copies, limits and duals would not fit into memory."""
-    count, n, k = objective.n_samples, objective.n_decisions, objective.n_features
-    check_memory(
-        count * (10.0 * (2 * n + k) + n * (n + 60.0)),
-        f"facets of {count} samples with {n} decisions and {k} features",
-        "fit to fewer samples",
-    )
 
 
 def _given(hypothesis: Facets, rows: Block) -> tuple[tuple[Array, Array] | None, Array | None]:
