@@ -1,7 +1,7 @@
 """Units, and the order of rows and columns: how much predictions change with them.
 
 Claim: fits that are solved, and facets, by no more than 1e-6 of the largest prediction, but for
-what depends on units by its definition (a dash). Searches, refits within known constraints and
+what depends on units by its definition (a dash). Searches and
 programs with several optima are as good, not equal; the table says by how much. Five regions, 40
 noisy samples; factors 2**20, 3.7e6 and 1e-7. Prints the table of
 results/reliability_log.md. Names of rows as arguments measure those alone.

@@ -314,7 +314,7 @@ class Race:
         trainer = choose_trainer(self.trainer, inner)
         if self.trainer == "auto":
             trainer = QUICK.get(type(trainer), trainer)
-        trained = train_once(trainer, inner, self.random, thorough=False)
+        trained = train_once(trainer, inner, self.random)
         if trained.result.status in OUT_OF_TIME:
             raise OutOfTime
         self.objective.run.check_time()

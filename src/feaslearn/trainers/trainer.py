@@ -31,7 +31,6 @@ from feaslearn.results import (
 )
 from feaslearn.runs import OutOfTime, one_blas_thread
 from feaslearn.tolerances import SAME_TOL
-from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
 
 #: Returned decisions that lose this many times the training loss are a matter of ties.
@@ -157,9 +156,7 @@ class Trainer(BaseEstimator, ABC):
             tied_share=tied_share(objective, theta),
         )
 
-    def train(
-        self, objective: Objective, random: np.random.Generator, thorough: bool = True
-    ) -> Trained:
+    def train(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Refuse what this trainer does not serve, then search.
 
         Parameters
@@ -168,9 +165,6 @@ class Trainer(BaseEstimator, ABC):
             What to minimise.
         random : numpy.random.Generator
             Source of starts.
-        thorough : bool, default=True
-            Whether parameters are refitted to known constraints with all care, or just well
-            enough to compare hypotheses.
 
         Returns
         -------
@@ -200,7 +194,7 @@ class Trainer(BaseEstimator, ABC):
                 trained.result.status = whole.run.ended()
             refuse_divergence(trained.theta)
             if learned is not whole and not self.uses_known:
-                trained = _within(whole, trained, random, thorough)
+                _within(whole, trained)
             if learned is not whole:
                 warn_of_empty_regions(whole, trained.theta, trained.result)
             warn_of_underdetermined(learned, trained.result)
@@ -208,28 +202,15 @@ class Trainer(BaseEstimator, ABC):
             return trained
 
 
-def _within(
-    objective: Objective, trained: Trained, random: np.random.Generator, thorough: bool
-) -> Trained:
-    """Refit what was trained without the known inequalities, and measure it within them."""
+def _within(objective: Objective, trained: Trained) -> None:
+    """Measure what was trained without the known inequalities within them."""
     result, before = trained.result, trained.result.objective
-    try:
-        theta = refit_within(objective, trained.theta, random, thorough)
-    except KeyboardInterrupt:
-        theta, result.status = trained.theta, "interrupted"
-    if objective.run.late() and result.status in ("optimal", "converged"):
-        result.status = objective.run.ended()
-    returned = returned_loss(objective, trained.theta)
-    if theta is not trained.theta:
-        moved = returned_loss(objective, theta)
-        theta, returned = (theta, moved) if moved < returned else (trained.theta, returned)
-    measure(objective, Trained(theta, result), returned)
+    measure(objective, trained)
     result.details["training loss of the region alone"] = before
     if abs(result.objective - before) > SAME_TOL * max(abs(before), SAME_TOL):
         # A minimum of the loss of the region alone proves nothing about the intersection.
         result.lower_bound = None
         result.status = "converged" if result.status == "optimal" else result.status
-    return Trained(theta, result)
 
 
 def measured(trainer: Trainer, objective: Objective, theta: Array, status: Status) -> Trained:
@@ -238,11 +219,11 @@ def measured(trainer: Trainer, objective: Objective, theta: Array, status: Statu
     return Trained(theta, trainer.result_of(objective, theta, status, n_iter=1, seconds=seconds))
 
 
-def measure(objective: Objective, trained: Trained, returned: float | None = None) -> None:
+def measure(objective: Objective, trained: Trained) -> None:
     """Write the losses of parameters on the samples of an objective into their result."""
     theta, result = trained.theta, trained.result
     result.objective = objective.value(theta)
-    result.returned_loss = returned_loss(objective, theta) if returned is None else returned
+    result.returned_loss = returned_loss(objective, theta)
     result.tied_share = tied_share(objective, theta)
 
 
@@ -329,9 +310,8 @@ def train_once(
     trainer: Trainer,
     objective: Objective,
     random: np.random.Generator,
-    thorough: bool = True,
     spawn: bool = True,
 ) -> Trained:
     """Train a fold or a candidate by a seed of its own."""
     own = random.spawn(1)[0] if spawn else deepcopy(random)
-    return trainer.train(objective, own, thorough)
+    return trainer.train(objective, own)
