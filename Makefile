@@ -14,7 +14,7 @@ PYTEST := python -m pytest -n $(JOBS) --dist loadfile
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test check check-types check-style golden bench reproduce docs soak clean \
-	soak-examples soak-fuzz soak-mutants soak-kill soak-limits soak-fits soak-oldest soak-newest soak-package
+	soak-examples soak-fuzz soak-mutants soak-limits soak-fits soak-oldest soak-newest soak-package
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -51,7 +51,7 @@ docs: $(VENV)/.docs ## build the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -j $(JOBS) -b html docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html
 
-soak: soak-examples soak-fuzz soak-mutants soak-kill soak-limits soak-fits soak-oldest soak-newest soak-package ## long: many examples, fuzzing, mutants, kills, time limits, fits with drawn options, oldest and newest dependencies, packages
+soak: soak-examples soak-fuzz soak-mutants soak-limits soak-fits soak-oldest soak-newest soak-package ## long: many examples, fuzzing, mutants, time limits, fits with drawn options, oldest and newest dependencies, packages
 
 clean: ## remove everything that make made
 	rm -rf $(VENV) build dist docs/_build docs/generated docs/auto_examples demo_report.html
@@ -86,9 +86,6 @@ endef
 
 soak-examples: $(VENV)/.test
 	HYPOTHESIS_PROFILE=soak $(BIN)/$(PYTEST) -m "soak or not soak" --ignore tests/soak
-
-soak-kill: $(VENV)/.test
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "soak or not soak" tests/soak/test_kill.py
 
 soak-limits: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m soak tests/soak/test_limits.py

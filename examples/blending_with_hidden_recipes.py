@@ -168,7 +168,7 @@ def run(quick: bool = False) -> Results:
     sizes = (60, 150) if quick else (50, 150, 500)
     test = observe(100 if quick else 500, seed=1)
     scores = {n_days: compare(observe(n_days), test, quick) for n_days in sizes}
-    # The rows of one region can be read; the default may have chosen a blend of several.
+    # The rows of one region can be read; the default may have chosen another kind.
     train = observe(sizes[-1])
     facets = fl.RegionRegressor(fl.Facets(), cost=train.cost, random_state=0)
     facets.fit(train.signals, train.decisions)

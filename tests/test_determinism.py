@@ -29,10 +29,7 @@ CASES = {
     "scaled": (large, fl.Scaled(S(3)), "auto", "predictability"),
     "minkowski": (large, fl.Minkowski("auto"), "auto", "predictability"),
     "program": (few, fl.Minkowski.pairs(2), "auto", "suboptimality"),
-    "grown": (small, fl.GrownMinkowski(), "auto", "predictability"),
     "facets": (small, fl.Facets(max_facets=2), t.FacetLearning(), "predictability"),
-    "blend": (small, fl.Blend([fl.Facets(max_facets=1), fl.Minkowski.pairs(3)]), "auto",
-              "predictability"),
     "binary": (few, fl.Affine(S(2, binary=True)), "auto", "predictability"),
 }
 for name in names:
@@ -50,7 +47,7 @@ print("policy", hashlib.sha256(policy.predict(large.signals[:50]).tobytes()).hex
 pytestmark = pytest.mark.soak
 CASES = [
     "minkowski,facets,descent",
-    "annealing,blocks,smoothing,scaled,program,grown,blend,binary",
+    "annealing,blocks,smoothing,scaled,program,binary",
 ]
 
 

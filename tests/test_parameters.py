@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 from feaslearn.exceptions import DataError, Problems, SetError
 from feaslearn.parameters import (
-    FILE_NAME,
     FLAG,
     FUNCTION,
     NOT_NEGATIVE,
@@ -42,7 +40,6 @@ INF, NAN = np.inf, np.nan
         (Number(0.0, 1.0, below=True), [0], [1], "a number in [0, 1)"),
         (FLAG, [True, np.False_], [0, None, "yes"], "True or False"),
         (FUNCTION, [len], [1], "a function"),
-        (FILE_NAME, ["a.json", Path("a")], ["", b"a", 3], "the name of a file"),
         (Either(None, 0, "auto"), [None, 0, np.int64(0), "auto"], [False, "no", 0.0], "None, 0,"),
         (Either("auto", Integer(1)), [1, "auto"], [0, None, np.ones(2)], "an integer >= 1"),
     ],

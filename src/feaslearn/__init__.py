@@ -38,9 +38,7 @@ if TYPE_CHECKING:
     from feaslearn.data import Chunks, Decisions
     from feaslearn.hypotheses import (
         Affine,
-        Blend,
         Facets,
-        GrownMinkowski,
         Minkowski,
         Scaled,
         Term,
@@ -68,14 +66,12 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "Affine",
     "AffineCost",
-    "Blend",
     "Box",
     "Chunks",
     "ConicSet",
     "Decisions",
     "Facets",
     "FunctionCost",
-    "GrownMinkowski",
     "Hypersimplex",
     "Known",
     "L1Ball",
@@ -115,7 +111,7 @@ _HOMES = {
     for home, names in {
         "costs": "AffineCost FunctionCost",
         "data": "Chunks Decisions",
-        "hypotheses": "Affine Blend Facets GrownMinkowski Minkowski Scaled Term Ternary",
+        "hypotheses": "Affine Facets Minkowski Scaled Term Ternary",
         "io": "load save",
         "known": "Known",
         "losses": "Predictability Suboptimality",

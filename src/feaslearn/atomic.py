@@ -61,13 +61,6 @@ def check_writable(path: str | os.PathLike[str]) -> None:
         Path(probe).unlink()
 
 
-def leftovers(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """Yield the temporary files that writing a file has left where it was killed, no others."""
-    target = Path(path)
-    ours = re.compile(re.escape(_prefix(target)) + r"[a-z0-9_]{8}" + re.escape(TEMPORARY))
-    return (file for file in target.parent.iterdir() if ours.fullmatch(file.name))
-
-
 @contextmanager
 def _explained(path: str | os.PathLike[str]) -> Iterator[None]:
     """Turn what the system says into an error of ours that names the file."""

@@ -11,7 +11,6 @@ from feaslearn.printable import printable
 T = TypeVar("T")
 
 __all__ = [
-    "CheckpointError",
     "DataError",
     "DataTypeError",
     "EmptySetError",
@@ -93,12 +92,8 @@ class ModelFileError(FeaslearnError, ValueError):
     """A file is not a model file, or not one that this version can trust."""
 
 
-class CheckpointError(FeaslearnError, ValueError):
-    """A checkpoint is damaged, or belongs to another problem."""
-
-
 class MemoryLimitError(FeaslearnError, MemoryError):
-    """The problem would not fit into memory; nothing of that size was allocated."""
+    """The parts of a file are larger than the memory that was allowed; none of them was read."""
 
 
 class TimeLimitError(FeaslearnError, TimeoutError):

@@ -7,7 +7,6 @@ classes hold as well. Values are compared, never converted: constructors keep wh
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
@@ -96,7 +95,6 @@ def _equal(option: int | str | None) -> Callable[[Any], bool]:
 POSITIVE, NOT_NEGATIVE = Number(0.0, above=True, below=True), Number(0.0, below=True)
 FUNCTION = Is(callable, "a function")
 FLAG = Is(lambda v: isinstance(v, bool | np.bool_), "True or False")
-FILE_NAME = Is(lambda v: isinstance(v, str | os.PathLike) and bool(v), "the name of a file")
 
 
 def check_value(name: str, value: object, constraint: Is, problems: Problems) -> bool:

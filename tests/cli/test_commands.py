@@ -56,34 +56,6 @@ def test_from_a_table_to_a_region(command: Any, tmp_path: Path) -> None:
     assert vertices.tobytes() == model.region(data.signals[0]).vertices().tobytes()
 
 
-def test_fit_resumes_from_its_checkpoint(
-    example: Path, command: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = ("fit", str(example / "power.csv"), *COLUMNS, "--hypothesis", "simplex:2")
-    asked += ("--trainer", "gradient-descent", "--no-check", "--checkpoint", "run.ckpt")
-    step, begun = fl.trainers.GradientDescent.step, list[Any]()
-
-    def stopped(self: Any, objective: Any, iterate: Any) -> Any:
-        if iterate.memory.get("step") is None:
-            begun.append(iterate)
-        if len(begun) == 2:
-            raise KeyboardInterrupt
-        return step(self, objective, iterate)
-
-    with monkeypatch.context() as patch:
-        patch.setattr(fl.trainers.GradientDescent, "step", stopped)
-        cut = command(*asked, "-o", "m.json", "--json")
-    assert cut.code == 1
-    assert "interrupted: the best model so far was written to m.json" in cut.err
-    assert json.loads(cut.out)["status"] == fl.load("m.json").result_.status == "interrupted"
-    assert Path("run.ckpt").exists()
-    other = command(*asked, "--seed", "1", "-o", "m.json")
-    assert other.code == 2
-    assert "its random_state differs" in other.err
-    assert command(*asked, "-o", "m.json").code == 0
-    assert not Path("run.ckpt").exists()
-
-
 def test_fit_with_every_option(example: Path, command: Any) -> None:
     run = command(
         *("fit", str(example / "power.csv"), "--signals", "*", "--decisions", "plant_1"),
@@ -232,9 +204,7 @@ def test_rows_count_from_one_as_export_takes_them(command: Any) -> None:
         fl.load("model.json").predict(pd.read_csv("other.csv"))
 
 
-def test_parquet_files_in_memory_and_in_chunks(
-    command: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_parquet_files_in_memory_and_in_chunks(command: Any) -> None:
     rows = np.random.default_rng(0).uniform(size=(300, 5))
     names = ["cost_0", "cost_1", "load", "x0", "x1"]
     files = [f"part{i}.parquet" for i in range(3)]
@@ -243,13 +213,12 @@ def test_parquet_files_in_memory_and_in_chunks(
     asked = ["--signals", "cost_*,load", "--decisions", "x*", "--cost", "cost_*", "--no-check"]
     asked += ["--hypothesis", "minkowski:hypersimplices", "--json", "-o", "m.json"]
     predictions = []
-    for chunked, options in ((False, []), (True, ["--chunks", "--memory", "10MB"]), (True, [])):
+    in_chunks = (["--chunks", "--memory", "10MB"], ["--max-bytes", "10000"])
+    for chunked, options in ((False, []), *((True, options) for options in in_chunks)):
         facts = json.loads(command("fit", *files, *options, *asked).out)
         assert facts["n_samples"] == 300
         assert ("passes over the data" in facts["details"]) is chunked
         predictions.append(fl.load("m.json").predict(pd.DataFrame(rows, columns=names)[names[:3]]))
-        if options:
-            monkeypatch.setattr("feaslearn.cli.files.available_bytes", lambda: 10_000.0)
     for found in predictions[1:]:
         np.testing.assert_allclose(found, predictions[0], rtol=1e-9, atol=1e-9)
     Path("a.csv").write_text("cost_0,x0\n1,2\n")

@@ -26,7 +26,6 @@ N_SIGNALS = 3
 
 #: Instances of classes that cannot be made without parameters, for two decisions.
 MADE: dict[str, Any] = {
-    "Blend": fl.Blend([fl.Facets(max_facets=3), fl.Affine(fl.Simplex(1))]),
     "Box": fl.Box(2, [-1.0, 0.0], 3),
     "ConicSet": SETS["conic-half-disc"](),
     "Facets": fl.Facets(4, bounds=([0.0, -9.0], np.array([9.0, 9.0]))),

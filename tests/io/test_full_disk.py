@@ -17,7 +17,6 @@ from experiments.frame import pictures
 from feaslearn.exceptions import FileError
 from feaslearn.export.files import program_text
 from feaslearn.io import write_table
-from feaslearn.runs.checkpoint import write_checkpoint
 from feaslearn.sets import AffineImage
 
 resource = pytest.importorskip("resource", reason="the system limits no files")
@@ -37,7 +36,6 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
     "table.parquet": lambda path: write_table(path, ["a", "b"], COLUMNS),
     "region.mps": lambda path: fl.export.to_mps(REGION, path),
     "picture.png": picture,
-    "run.ckpt": lambda path: write_checkpoint(path, {"numbers": np.arange(100.0)}),
 }
 
 

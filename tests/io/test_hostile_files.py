@@ -36,7 +36,7 @@ def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     folder = tmp_path_factory.mktemp("models")
     models = {
         "scaled": fit(fl.Scaled(fl.Box(2, [0.0, 0.0], 1.0))),
-        "blend": fit(fl.Blend([fl.Facets(2), fl.Affine(fl.Simplex(1))])),
+        "facets": fit(fl.Facets(2)),
         "spline": fit(fl.Scaled(fl.Box(2)), features=SplineTransformer(n_knots=3, degree=1)),
         "poly": fit(fl.Scaled(fl.Box(2)), features=PolynomialFeatures(2)),
         "scale": fit(fl.Scaled(fl.Box(2)), features=StandardScaler()),
@@ -203,7 +203,6 @@ HOSTILE: dict[str, tuple[str, Any, str]] = {
         made("Affine", primitive=made("Box", p=10**15)),
         "parameters, Affine",
     ),
-    "empty-blend": (HYPOTHESIS, made("Blend", hypotheses=[]), "at least one hypothesis"),
     "nan-in-set": (
         HYPOTHESIS,
         made("Scaled", primitive=made("Box", p=2, lower=array([np.nan, 0.0]))),
@@ -233,7 +232,7 @@ HOSTILE: dict[str, tuple[str, Any, str]] = {
     "not-a-cost": ("fitted/cost_", [0], "cost_: not a cost"),
     "cost-columns": ("fitted/cost_/columns", [2], r"read \[2\]"),
     "cost-specification": ("fitted/cost_/specification", [0, 9], "column 9"),
-    "blend: facet": ("fitted/_facets/facets", {"$": "tuple", "items": [3]}, "not a LearnedFacet"),
+    "facets: facet": ("fitted/_facets/facets", {"$": "tuple", "items": [3]}, "not a LearnedFacet"),
     "spline: spline-knots": (
         "fitted/features_/transformer/fitted/items/1/1/0/items/0",
         array([np.nan] * 5),

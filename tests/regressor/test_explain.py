@@ -41,7 +41,6 @@ HYPOTHESES = {
     "minkowski": fl.Minkowski.hypersimplices(3),
     "facets": fl.Facets(),
     "affine": fl.Affine(fl.Simplex(3)),
-    "blend": fl.Blend([fl.Facets(3), fl.Minkowski.hypersimplices(3)]),
     "auto": None,
 }
 

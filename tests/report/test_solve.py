@@ -29,8 +29,7 @@ HYPOTHESES: dict[str, fl.hypotheses.Hypothesis] = {
     "sum": fl.Minkowski.hypersimplices(3),
     "tents": fl.Minkowski.pairs(3, scale="tents", n_knots=3),
     "index": fl.Minkowski.pairs(3, scale="index", n_knots=3),
-    "grown": fl.GrownMinkowski(max_terms=3),
-    "blend": fl.Blend([fl.Facets(2), fl.Facets(2, bounds="affine"), fl.Affine(fl.Simplex(1))]),
+    "facets-affine": fl.Facets(2, bounds="affine"),
 }
 
 

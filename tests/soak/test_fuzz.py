@@ -7,7 +7,6 @@ checksum. Models and tables are in `make test`; `make soak-fuzz` reads 2000 file
 from __future__ import annotations
 
 import copy
-import hashlib
 import io
 import json
 import os
@@ -18,7 +17,6 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from itertools import count
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -151,7 +149,7 @@ def model_files(folder: Path) -> tuple[list[bytes], Strategy]:
     ]
     hypotheses = [fl.Affine(simplex), fl.Affine(triangle), fl.Scaled(box), fl.Affine(fl.L2Ball(2))]
     hypotheses += [fl.Affine(fl.L1Ball(2)), fl.Minkowski.pairs(2)]
-    hypotheses += [fl.Ternary(fl.Hypersimplex(3, 2)), fl.Blend([fl.Facets(2), line])]
+    hypotheses += [fl.Ternary(fl.Hypersimplex(3, 2)), fl.Facets(2)]
     files = [saved(folder, *case) for case in [*cases, *((each, {}) for each in hypotheses)]]
     envelope = json.loads(files[0])
 
@@ -260,36 +258,7 @@ def read_case_file(path: Path) -> None:
     grid.linear_program()
 
 
-def checkpoint_files(folder: Path) -> tuple[list[bytes], Strategy]:
-    """Return the checkpoint of a small fit that was ended before it was done."""
-    path = folder / "run.ckpt"
-    resume(path)
-    file = path.read_bytes()
-    head, _, body = file.split(b"\n", 2)
-
-    def sealed(tree: Any) -> bytes:
-        try:
-            body = json.dumps(tree).encode("ascii")
-        except (ValueError, RecursionError):
-            return reject()
-        return b"\n".join([head, hashlib.sha256(body).hexdigest().encode(), body])
-
-    return [file], changed_tree([json.loads(body)]).map(sealed) | changed_bytes([file])
-
-
-def resume(path: Path) -> None:
-    """Fit, or resume the fit whose file is there; the last start is ended, so that it stays."""
-    begun, kept = count(1), path.exists()
-    trainer = fl.trainers.GradientDescent(max_iter=4, n_starts=3, checkpoint=path)
-    trainer.callback = lambda i, _: kept or (i == 0 and next(begun) == trainer.n_starts)
-    rng = np.random.default_rng(0)
-    hypothesis = fl.Affine(fl.Simplex(2))
-    model = fl.RegionRegressor(hypothesis, cost=[0, 1], trainer=trainer, random_state=0)
-    with quiet():
-        model.fit(rng.normal(size=(8, 3)), rng.normal(size=(8, 2)))
-
-
-WORDS = """auto linear facets:3 blend:2 simplex simplex:6 box l1ball:4 l2ball:2 hypersimplex:3:2
+WORDS = """auto linear facets:3 simplex simplex:6 box l1ball:4 l2ball:2 hypersimplex:3:2
     affine:box scaled:simplex:3 ternary:simplex:2 minkowski minkowski:pairs minkowski:windows:2
     minkowski:simplices:2:3 predictability suboptimality:l1 predictability:linf non-cost all scale
     poly:2 spline:5 gradient-descent annealing convex none demand 1,2,3"""
@@ -323,7 +292,6 @@ LOADERS = {
     "table.parquet": (parquet_files, read_as_table),
     "chunks.parquet": (parquet_files, read_chunks),
     "grid.m": (case_files, read_case_file),
-    "run.ckpt": (checkpoint_files, resume),
     "words.txt": (words, read_words),
 }
 QUICK = ("model.json", "table.csv")

@@ -14,10 +14,7 @@ from feaslearn.cli.console import Console
 from feaslearn.data.parquet import ParquetSource
 from feaslearn.exceptions import DataError, FileError
 from feaslearn.io.table import Table
-from feaslearn.runs.memory import available_bytes
 
-#: A fit in memory takes about so many times the memory of its data.
-TIMES_THE_DATA = 4.0
 #: The name that stands for standard output.
 PRINTED = Path("-")
 
@@ -31,7 +28,7 @@ class DataFiles(NamedTuple):
 
 
 def open_files(paths: Sequence[Path], chunks: bool | None, console: Console) -> DataFiles:
-    """Read files, or only the names of Parquet files in chunks; None if they do not fit."""
+    """Read files, or only the names of Parquet files in chunks; None if they are large."""
     parquet = all(path.suffix.lower() == ".parquet" or path.is_dir() for path in paths)
     if not parquet and (chunks or len(paths) > 1):
         raise DataError("several files, and files that are read in chunks, must be Parquet files")
@@ -39,7 +36,7 @@ def open_files(paths: Sequence[Path], chunks: bool | None, console: Console) -> 
         source = ParquetSource(paths)
         files = tuple(map(Path, source.files))
         size = 8.0 * (source.n_rows or 0) * len(source.labels)
-        large = size > console.max_bytes or TIMES_THE_DATA * size > available_bytes()
+        large = size > console.max_bytes
         if chunks or (chunks is None and large):
             nothing = [np.zeros(0) for _ in source.labels]
             table = Table(source.name, source.labels, nothing, lambda i: f"row {i + 1}")
@@ -76,16 +73,16 @@ def file_or_print(output: Path | None, *inputs: Path | None) -> Path | None:
     return output
 
 
-def check_output(output: Path | None, *inputs: Path | None, option: str = "--output") -> None:
+def check_output(output: Path | None, *inputs: Path | None) -> None:
     """Refuse, before any work, an output that would replace one of the inputs."""
     if output is None:
         return
     if output == PRINTED:
-        raise FileError(f"{option}: this command writes a file and prints none; give its name")
+        raise FileError("--output: this command writes a file and prints none; give its name")
     for each in inputs:
         if each is not None and is_one_file(output, each):
             raise FileError(
-                f"{option}: {output} is a file that this command reads; give another name"
+                f"--output: {output} is a file that this command reads; give another name"
             )
 
 

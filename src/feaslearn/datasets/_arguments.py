@@ -13,11 +13,8 @@ from feaslearn.costs import CostSpecification
 from feaslearn.data import Decisions, Names
 from feaslearn.exceptions import Problems
 from feaslearn.parameters import NOT_NEGATIVE, Integer, check_value
-from feaslearn.runs.memory import check_memory
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
-#: Copies of the numbers while data are made, and the size of a column name, in numbers.
-COPIES, NAME_SIZE = 3, 20
 
 
 class Streams(NamedTuple):
@@ -61,16 +58,6 @@ def check_common(
     check_value("noise", noise, NOT_NEGATIVE, problems)
     check_value("signal_noise", signal_noise, NOT_NEGATIVE, problems)
     return Draw(_streams(problems, random_state), noise, signal_noise)
-
-
-def check_room(owner: str, n_samples: int, columns: int, beside: int = 0) -> None:
-    """Refuse data that would not fit into memory."""
-    numbers = int(columns) * (COPIES * int(n_samples) + NAME_SIZE) + int(beside)
-    check_memory(
-        float(min(numbers, 10**30)),
-        f"{owner}: {n_samples} samples of {columns} signals and decisions",
-        "make fewer samples (n_samples=), a part at a time",
-    )
 
 
 def _streams(problems: Problems, random_state: RandomState) -> Streams:

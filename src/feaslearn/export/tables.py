@@ -103,7 +103,7 @@ def table_text(region: Region | LearnedRegion, contents: str, limit: int = 10_00
         found = region.halfspaces(limit)
     except TooManyVerticesError as error:
         raise TooManyVerticesError(
-            "the half-spaces of this region are not known as rows (a blend, or a sum of parts) and "
+            "the half-spaces of this region are not known as rows (a sum of sets) and "
             f"would take its vertices, of which there are too many ({error}); to_mps, to_lp and "
             "to_cvxpy (--format mps, lp) write it with latent variables, and a model of Facets "
             "alone has rows"

@@ -238,8 +238,8 @@ def _parts(tree: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     nodes, fitted = tree["parameters"], tree["fitted"]
     if not isinstance(nodes, dict) or not isinstance(fitted, dict):
         raise ModelFileError("parameters and fitted state are not objects")
-    # Files written before there were known constraints, streams, and bands.
-    fitted = {"known_": None, "stream_": None, "conformal_": None, **fitted}
+    # Files written before there were known constraints and bands.
+    fitted = {"known_": None, "conformal_": None, **fitted}
     if fitted.keys() != set(STATE):
         odd = sorted(fitted.keys() ^ set(STATE))
         raise ModelFileError(f"the fitted state lacks or should not have {odd}")

@@ -35,7 +35,6 @@ STATE = (
     "_reader",
     "_facets",
     "_seen",
-    "stream_",
     "conformal_",
 )
 #: What is not stored as such: it is made again from its specification.

@@ -24,9 +24,6 @@ from feaslearn.regressor.outputs import Outputs
 from feaslearn.regressor.reader import Reader
 from feaslearn.results import TrainingResult
 from feaslearn.solvers.conic_form import Cone
-from feaslearn.trainers import Trainer
-from feaslearn.trainers.minkowski_fit.moments import Moments
-from feaslearn.trainers.streaming import AffineStream, DriftTest, MomentStream, Stream
 
 Registry: TypeAlias = Mapping[str, type]
 
@@ -35,21 +32,16 @@ MODULES = (hypotheses, losses, sets, trainers)
 #: Parts of a fitted model, or of a parameter, that are public nowhere.
 PARTS: tuple[type, ...] = (
     AffineCost,
-    AffineStream,
     Cone,
     Conformal,
-    DriftTest,
     FacetTable,
     FeatureMap,
     Known,
     LearnedFacet,
-    MomentStream,
-    Moments,
     Outputs,
     Reader,
     RowCoverage,
     Coverage,
-    Stream,
     TrainingResult,
 )
 #: scikit-learn's transformers whose fitted state is known here.
@@ -91,16 +83,13 @@ def with_classes(classes: Iterable[type]) -> Registry:
 def parameter_names(kind: type) -> dict[str, Any]:
     """Return the parameters of a class with their defaults (``inspect.Parameter.empty`` if none).
 
-    An instance is described by the attributes of these names, and made again from them. The
-    checkpoint of a trainer is not among them: what a file says must not decide where a later fit
-    writes.
+    An instance is described by the attributes of these names, and made again from them.
     """
-    left_out = () if not issubclass(kind, Trainer) else ("checkpoint",)
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     return {
         name: parameter.default
         for name, parameter in inspect.signature(kind).parameters.items()
-        if parameter.kind in named and name not in left_out
+        if parameter.kind in named
     }
 
 

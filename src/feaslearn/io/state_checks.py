@@ -20,8 +20,6 @@ from feaslearn.io.transformers import check_count
 from feaslearn.regressor import FacetTable, LearnedFacet
 from feaslearn.regressor.reader import Reader
 from feaslearn.results import TrainingResult
-from feaslearn.trainers.minkowski_fit.moments import Split
-from feaslearn.trainers.streaming import AffineStream, MomentStream, Stream
 
 T = TypeVar("T")
 
@@ -40,8 +38,6 @@ def check_state(state: Mapping[str, Any], transformer_is_given: bool) -> None:
     _check_theta(state["hypothesis_"], state["theta_"], n, k)
     _checked(TrainingResult, state["result_"], "result_")
     _check_coverage(_checked(Coverage, state["_seen"], "_seen"), n_signals, n)
-    if state["stream_"] is not None:
-        _check_stream(_checked(Stream, state["stream_"], "stream_"), state["hypothesis_"], n, k)
     if state["conformal_"] is not None:
         found = _checked(Conformal, state["conformal_"], "conformal_")
         _check_conformal(found, n, k, state["hypothesis_"])
@@ -187,38 +183,6 @@ def _check_facets(table: object, n: int, k: int) -> None:
     if not isinstance(table, FacetTable):
         raise ModelFileError(f"{where}: not a table of facets")
     texts = _fits((*table.equalities, *table.bounds), tuple[str, ...], where)
-    _require(texts and type(table.regions) is int, where, "equalities or bounds are not strings")
+    _require(texts, where, "equalities or bounds are not strings")
     for facet in table.facets:
         _shapes(_checked(LearnedFacet, facet, where), where, normal=(n,), limit=(k,))
-
-
-def _check_stream(given: Stream, hypothesis: Hypothesis, n: int, k: int) -> None:
-    """Refuse a stream that does not belong to a hypothesis of n decisions and k features."""
-    where, state, terms = "stream_", given.state, hypothesis.as_minkowski(n)
-    least = min(given.n_samples, given.n_chunks, given.n_tied)
-    _require(least >= 0, where, "no number of samples")
-    if given.drift is not None:
-        fits = 0.0 < given.drift.rate < 1.0 and given.drift.evidence >= 0.0
-        _require(fits, where, "not a rate of false alarms, or no evidence")
-        _require(given.drift.reference.ndim == 1, where, "no losses")
-    if isinstance(state, MomentStream) and terms is not None:
-        basis, count = terms.basis(k), len(terms.terms_of(n))
-        g, m = min(1, count) if terms.scale == "shared" else count, basis.size
-        offset = k if terms.offset else 0
-        functions = Split(m, k, basis.knotted, bool(terms.offset)).n_functions
-        sums = state.sums.xx, state.sums.weight, state.sums.observed, state.sums.tied
-        _require(bool(np.isfinite(sums).all()), where, "sums that are not finite")
-        _shapes(state.sums, where, aa=(g, m, g, m), ab=(g, m, offset, n), bb=(offset, offset, n))
-        _shapes(state.sums, where, ra=(g, m), rb=(offset, n), gram=(functions, functions))
-        _shapes(state, where, mean=(k,), scale=(k,), center=(n,))
-        _shapes(state, where, rows=(len(state.ages), m), ages=(state.ages.size,))
-        _require((state.knots is not None) == basis.knotted, where, "knots that do not belong")
-        if state.knots is not None:
-            _shapes(state, where, knots=basis.knots_shape)
-    elif isinstance(state, AffineStream) and terms is None:
-        d = hypothesis.layout(n, k).size // n
-        _shapes(state, where, mean=(k,), scale=(k,), metric=(d, d))
-    else:
-        raise ModelFileError(f"{where}: not of a model of {hypothesis!r}")
-    _require(state.weight > 0.0, where, "no sample counts")
-    _require(bool((state.scale > 0.0).all()), where, "a scale is not positive")

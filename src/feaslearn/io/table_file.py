@@ -17,7 +17,6 @@ from feaslearn.atomic import read_bytes, write_bytes
 from feaslearn.exceptions import DataError, FeaslearnError, FileError, Problems
 from feaslearn.io.table import Table, read_number
 from feaslearn.messages import import_extra, list_first
-from feaslearn.runs.memory import check_memory
 from feaslearn.runs.progress import ProgressBar
 
 #: Larger tables are refused unless the caller says otherwise.
@@ -29,8 +28,6 @@ MAGIC = b"PAR1"
 
 #: Delimiters, tried on the header line in this order.
 DELIMITERS = ",;\t|"
-#: Bytes of a cell as a string, in its row and in its column.
-CELL_BYTES = 80
 
 
 def read_table(
@@ -94,7 +91,7 @@ def read_parquet(contents: bytes, source: str, max_values: int) -> Table:
 
 
 def _check_footer(source: str, file: Any, max_values: int) -> None:
-    """Refuse what would not fit into memory, and lists, whose rows hold any number of values."""
+    """Refuse what is larger than the limit, and lists, whose rows hold any number of values."""
     metadata = file.metadata
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     # The largest number of rows that the footer names.
@@ -102,20 +99,12 @@ def _check_footer(source: str, file: Any, max_values: int) -> None:
     values = rows * metadata.num_columns
     if values > max_values:
         raise FileError(f"{source} claims {values} values; the limit is {max_values}")
-    check_memory(
-        3.0 * values,
-        f"{source} has {rows} rows of {metadata.num_columns} values, which",
-        "fit from chunks: fl.Chunks(path), or --chunks on the command line",
-    )
     for field in file.schema_arrow:
         if field.type.num_fields:
             raise DataError(f"{source}: column {field.name!r} holds {field.type}; leave it out")
-    check_memory(
-        sum(group.total_byte_size for group in groups),
-        f"{source} is compressed: its row groups",
-        "fit from chunks, or read fewer columns",
-        size=1,
-    )
+    size = sum(group.total_byte_size for group in groups)
+    if size > max_values:
+        raise FileError(f"{source} is compressed: its {size} bytes exceed the limit, {max_values}")
 
 
 def _column(pa: Any, column: Any) -> Array | list[str]:
@@ -151,13 +140,6 @@ def read_csv(
         raise DataError(f"{source}: the file is empty")
     if delimiter is None:
         delimiter = next((mark for mark in DELIMITERS if mark in first), ",")
-    cells = text.count(delimiter) + text.count("\n") + 1
-    check_memory(
-        CELL_BYTES * cells + len(text),
-        f"{source} has about {cells} cells, which",
-        "write the table as Parquet and fit from chunks, or read fewer rows",
-        size=1,
-    )
     rows, lines = _csv_rows(text, source, delimiter)
     if not rows:  # empty quotes alone
         raise DataError(f"{source}: the file is empty")

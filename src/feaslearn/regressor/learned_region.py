@@ -14,7 +14,7 @@ from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.data.checks import check_weights
 from feaslearn.exceptions import DataError, NotFittedError, Problems, UnsupportedError
-from feaslearn.hypotheses.constrained import constrained, half_spaces_of
+from feaslearn.hypotheses.constrained import Constrained, half_spaces_of
 from feaslearn.inference.conformal import (
     METHODS,
     Bands,
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from feaslearn.known import ResolvedKnown
     from feaslearn.regressor.region_regressor import RegionRegressor
     from feaslearn.results import TrainingResult
-    from feaslearn.trainers.streaming import DriftTest, Stream
 
 
 #: Features that an account names.
@@ -72,7 +71,6 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
     cost_: ResolvedCost | None
     known_: ResolvedKnown | None
     features_: FeatureMap
-    stream_: Stream | None
     conformal_: Conformal | None
     _reader: Reader
     _facets: FacetTable | None
@@ -334,12 +332,6 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self.hypothesis_.layout_of(self.theta_, *sizes).unpack(self.theta_)
 
     @property
-    def drift_(self) -> DriftTest | None:
-        """The test whether new samples still fit, of a model that continues to learn."""
-        check_fitted(self)
-        return None if self.stream_ is None else self.stream_.drift
-
-    @property
     def facets_(self) -> FacetTable:
         """The learned constraints as a table in the names of the data."""
         check_fitted(self)
@@ -355,8 +347,8 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             raise DataError("pass X and y together, or neither for the samples of the fit")
         if not hasattr(self, "_samples"):
             raise DataError(
-                "a model that was loaded, fitted to chunks or learned in parts does not have its "
-                "samples; pass X and y"
+                "a model that was loaded or fitted to chunks does not have its samples; pass X "
+                "and y"
             )
         return self._samples[:3]
 
@@ -386,7 +378,7 @@ def region_at(model: RegionRegressor, reader: Reader, signal: ArrayLike) -> Regi
         return Region(image, reader.names, account, rows=None if empty[0] else _rows(model, phi, n))
     limits = model.known_.at(signals)
     columns = np.hstack([phi, limits.columns()])
-    regions = constrained(model.hypothesis_, limits.shape)
+    regions = Constrained(model.hypothesis_, limits.shape)
     decisions, empty, *_ = regions.solve(theta, columns, np.zeros((1, n)))
     warn_of_empty_regions(empty, limits, decisions)
     image, known = regions.learned_image(theta, columns[0], n), half_spaces_of(limits)

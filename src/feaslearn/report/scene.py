@@ -216,23 +216,14 @@ def _part(hypothesis: Hypothesis, theta: Array, n: int, k: int) -> dict[str, Any
         if code is None or maps.A.size > MOST_NUMBERS:
             return None
         return {"kind": "map", "set": code, "A": maps.A.tolist(), "b": maps.b.tolist()}
-    if terms is not None:
-        return _sum(terms, theta, n, k)
-    parts = hypothesis.parts(theta, n, k)
-    if any(member is hypothesis for _, member, _ in parts):
-        return None
-    members = [
-        {"weight": weight, "part": _part(member, part, n, k)} for weight, member, part in parts
-    ]
-    known = all(member["part"] is not None for member in members)
-    return {"kind": "blend", "members": members} if known else None
+    return None if terms is None else _sum(terms, theta, n, k)
 
 
 def _sum(hypothesis: Minkowski, theta: Array, n: int, k: int) -> dict[str, Any] | None:
     blocks, basis = hypothesis.layout(n, k).unpack(theta), hypothesis.basis(k)
     terms = [
         {"set": _code(term.primitive), "E": term.embedding(n).tolist()}
-        for term in hypothesis.terms_at(theta, n, k)
+        for term in hypothesis.terms_of(n)
     ]
     count = sum(np.size(term["E"]) for term in terms)
     if count > MOST_NUMBERS or any(term["set"] is None for term in terms):

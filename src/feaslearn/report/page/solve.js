@@ -267,16 +267,6 @@ const solve = (() => {
         return x;
       };
     },
-    blend(part, phi) {
-      const members = part.members.map(({ weight, part: inner }) => [weight, region(inner, phi)]);
-      const there = members.filter(([, minimize]) => minimize !== null);
-      if (there.length === 0) return null;
-      const total = there.reduce((sum, [weight]) => sum + weight, 0);
-      return (cost) => {
-        const points = there.map(([weight, minimize]) => [weight / total, minimize(cost)]);
-        return cost.map((_, i) => points.reduce((sum, [share, x]) => sum + share * x[i], 0));
-      };
-    },
     // Points of the region that were found before, on a grid of signals.
     points(part) {
       return (cost) => {
