@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import feaslearn as fl
-from feaslearn.atomic import check_writable
 from feaslearn.baselines.regressors import USUAL, fit_and_predict
 from feaslearn.cli.console import Console, print_lines
 from feaslearn.cli.limits import limit_lines
@@ -20,6 +19,7 @@ from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.inference.trust import Trust
 from feaslearn.io.table import Frame
 from feaslearn.io.table_file import write_table
+from feaslearn.io.whole_files import check_writable
 from feaslearn.metrics import pooled_r2
 from feaslearn.regressor.limits import Limit, limits_at
 from feaslearn.report import write_report

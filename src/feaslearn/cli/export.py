@@ -72,11 +72,11 @@ def export(
       $ feaslearn export power.json --data power.csv --format halfspaces -o region.csv
       $ feaslearn export power.json --data power.csv --format mps -o region.mps --verify
     """
-    from feaslearn.atomic import check_writable, write_bytes
     from feaslearn.cli.files import file_or_print
     from feaslearn.export.files import program_text
     from feaslearn.export.tables import map_text, table_text
     from feaslearn.export.verification import verify
+    from feaslearn.io.whole_files import check_writable, write_bytes
     from feaslearn.messages import rows_from
     from feaslearn.regressor.reader import decision_names
 

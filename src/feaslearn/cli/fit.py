@@ -158,13 +158,13 @@ def fit(
       $ feaslearn fit data/*.parquet --signals 'cost_*,demand_*' --decisions 'plant_*' \\
           --cost 'cost_*' --hypothesis minkowski:hypersimplices --chunks -o large.json
     """
-    from feaslearn.atomic import check_writable
     from feaslearn.cli import parsing
     from feaslearn.cli.columns import FitColumns
     from feaslearn.cli.files import check_output, is_one_file, open_files
     from feaslearn.data import Chunks
     from feaslearn.exceptions import FileError
     from feaslearn.io import save
+    from feaslearn.io.whole_files import check_writable
     from feaslearn.regressor import RegionRegressor
     from feaslearn.regressor.limits import limits_at
 

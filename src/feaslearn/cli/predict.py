@@ -82,12 +82,12 @@ def predict(
     """
     import numpy as np
 
-    from feaslearn.atomic import check_writable
     from feaslearn.cli.columns import costs_for, signals_for
     from feaslearn.cli.files import file_or_print
     from feaslearn.exceptions import DataError, Problems, UnseenLimitWarning
     from feaslearn.inference.trust import needs_warning, unseen_text
     from feaslearn.io.table_file import check_suffix, csv_text, write_table
+    from feaslearn.io.whole_files import check_writable
     from feaslearn.regressor.reader import decision_names
 
     output = file_or_print(output, model, data)

@@ -68,9 +68,8 @@ def report(
     """Write one page about a model: what it learned, how good it is, how sure.
 
     The page needs no network. The learned limits come first, then what rows rest on, when each
-    limit binds, the region with a slider for each signal, the model beside simpler predictors on
-    rows that were held out, the rows that fit worst and problems of the data. Needs the extra
-    "report".
+    limit binds, the model beside simpler predictors on rows that were held out, the rows that fit
+    worst and problems of the data. Needs the extra "report".
 
     \b
     Examples:
@@ -81,9 +80,9 @@ def report(
       $ feaslearn report power.json power.csv -o power.html
       $ feaslearn report power.json unseen.csv --train power.csv --units 'plant_*=MW' -o unseen.html
     """
-    from feaslearn.atomic import check_writable
     from feaslearn.cli.columns import decisions_for
     from feaslearn.cli.files import check_output
+    from feaslearn.io.whole_files import check_writable
     from feaslearn.report import write_report
     from feaslearn.report.report import check_extra
 
