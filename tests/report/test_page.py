@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import feaslearn as fl
-from feaslearn.io import Frame
 from feaslearn.report import write_report
 from report.browser import Browser
 
@@ -47,8 +47,10 @@ def test_it_fits_the_screen(
 
 def test_hostile_names_are_inert(power: fl.Decisions, browser: Browser, tmp_path: Path) -> None:
     names = [HOSTILE, "</script><img src=x onerror=alert(2)>", "'\"><svg onload=alert(3)>", "&lt;"]
-    signals = Frame(power.signals.copy(), [*names, *"abcd"])
-    decisions = Frame(power.decisions.copy(), ["</title>" + HOSTILE, "{{ 7 * 7 }}", "\u2028${x}"])
+    signals = pd.DataFrame(power.signals.copy(), columns=[*names, *"abcd"])
+    decisions = pd.DataFrame(
+        power.decisions.copy(), columns=["</title>" + HOSTILE, "{{ 7 * 7 }}", "\u2028${x}"]
+    )
     model = fl.RegionRegressor(fl.Facets(2), cost=names[:3], random_state=0)
     model.fit(signals, decisions)
     data = fl.Decisions.from_arrays(signals, decisions, cost=names[:3])
@@ -85,14 +87,14 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the page of a plant of eight hours: balance, ramps and bounds, more than a screen."""
     data = fl.datasets.make_flexible_plant(240, random_state=0, hours=8)
     frames = (
-        Frame(values.copy(), names)
+        pd.DataFrame(values.copy(), columns=list(names))
         for values, names in zip((data.signals, data.decisions), data.names, strict=True)
     )
     signals, decisions = frames
     model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
     model.fit(
-        Frame(signals.values[:180], signals.columns),
-        Frame(decisions.values[:180], decisions.columns),
+        signals[:180],
+        decisions[:180],
     )
     path = tmp_path_factory.mktemp("many") / "report.html"
     write_report(model, data[180:], path, train=data[:180], units="MW")

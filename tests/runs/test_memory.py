@@ -9,7 +9,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import FeaslearnError, MemoryLimitError
-from feaslearn.io import read_table, write_table
+from feaslearn.io.tables import read_table, write_table
 from feaslearn.runs import memory
 
 

@@ -35,7 +35,7 @@ from feaslearn.cli.columns import FitColumns
 from feaslearn.cli.parsing import parse_features, parse_hypothesis, parse_loss, parse_trainer
 from feaslearn.datasets import DcGrid
 from feaslearn.exceptions import DataError, FeaslearnError, FeaslearnWarning
-from feaslearn.io import read_table
+from feaslearn.io.tables import read_table
 from io_archives import packed, unpacked
 
 #: What is known of the plants of `make_power5`.

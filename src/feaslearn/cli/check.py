@@ -109,7 +109,7 @@ def _roles(columns: FitColumns, maximises: bool) -> Roles:
     from feaslearn.inference.roles import Roles
     from feaslearn.parameters import checked
 
-    X, names = columns.signals.to_numpy(), columns.signals.columns
+    X, names = columns.signals.to_numpy(), list(columns.signals.columns)
     y = columns.decisions.to_numpy()
     problems = Problems()
     if columns.cost is None:

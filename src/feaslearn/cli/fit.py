@@ -194,7 +194,7 @@ def fit(
     held_out, note = None, None
     X, y = columns.signals, columns.decisions
     if files.in_chunks:
-        parts, names = list(files.in_chunks), (X.columns, y.columns)
+        parts, names = list(files.in_chunks), (list(X.columns), list(y.columns))
         model.fit(
             Chunks(parts, signals=names[0], decisions=names[1], weights=weights, memory=memory)
         )
@@ -254,8 +254,8 @@ def _facts(model: RegionRegressor, columns: FitColumns, output: Path) -> dict[st
         "n_samples": len(columns.signals) or samples_seen(model),
         # Rows without any decision, which are left out, and decisions missing in others.
         "missing": {"rows": int(none.sum()), "decisions": int(gaps[~none].sum())},
-        "signals": columns.signals.columns,
-        "decisions": columns.decisions.columns,
+        "signals": list(columns.signals.columns),
+        "decisions": list(columns.decisions.columns),
         "hypothesis": " ".join(repr(model.hypothesis_).split()),
         "trainer": " ".join(result.trainer.split()),
         "status": result.status,

@@ -15,7 +15,7 @@ from feaslearn.cli.console import Console, print_lines
 from feaslearn.cli.options import split
 
 if TYPE_CHECKING:
-    from feaslearn.io import Table
+    from feaslearn.io.tables import Table
     from feaslearn.plots.canvas import Units
 
 
@@ -131,7 +131,7 @@ def find_times(table: Table, wanted: str | None, used: Container[str]) -> list[d
     else:
         chosen = tuple(j for j, name in enumerate(table.names) if name not in used)
     for j in chosen:
-        times = [_time(cell) for cell in table.columns[j]]
+        times = [_time(cell) for cell in table.column(j)]
         if times and all(time is not None for time in times):
             return [time for time in times if time is not None]
     if wanted is not None:

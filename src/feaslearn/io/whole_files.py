@@ -17,7 +17,7 @@ CHUNK = 2**22
 def read_bytes(path: str | os.PathLike[str], max_bytes: int) -> bytes:
     """Return what a file holds; refuse one that is larger than a limit before reading it."""
     contents = bytearray()
-    with explained(path, "cannot be read"), Path(path).open("rb") as file:
+    with explained(path), Path(path).open("rb") as file:
         # A pipe has no size, so what is read counts too.
         size = os.fstat(file.fileno()).st_size
         while size <= max_bytes and (chunk := file.read(CHUNK)):
@@ -33,7 +33,7 @@ def read_bytes(path: str | os.PathLike[str], max_bytes: int) -> bytes:
 
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Refuse, before any work, a path that `write_bytes` would refuse; change nothing."""
-    with explained(path, "cannot be written"):
+    with explained(path, "cannot be written: "):
         probe = _temporary(_target(path))
         probe.open("xb").close()
         probe.unlink()
@@ -41,7 +41,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 def write_bytes(path: str | os.PathLike[str], contents: bytes) -> None:
     """Write a file under a temporary name beside its own, then rename it."""
-    with explained(path, "cannot be written"):
+    with explained(path, "cannot be written: "):
         target = _target(path)
         temporary = _temporary(target)
         try:
@@ -72,7 +72,7 @@ def _temporary(target: Path) -> Path:
 
 
 @contextmanager
-def explained(path: str | os.PathLike[str], what: str) -> Iterator[None]:
+def explained(path: str | os.PathLike[str], what: str = "") -> Iterator[None]:
     """Turn an error of the system into one of ours that names the file."""
     try:
         yield
@@ -80,7 +80,7 @@ def explained(path: str | os.PathLike[str], what: str) -> Iterator[None]:
         raise
     except OSError as error:
         kept = "; the file that is there stays as it was"
-        kept = kept if "written" in what and os.path.lexists(path) else ""
-        raise FileError(f"{os.fspath(path)}: {what}: {error.strerror or error}{kept}") from error
+        kept = kept if what and os.path.lexists(path) else ""
+        raise FileError(f"{os.fspath(path)}: {what}{error.strerror or error}{kept}") from error
     except ValueError as error:
         raise FileError(f"{os.fspath(path)!r} is not the name of a file: {error}") from error
