@@ -21,7 +21,7 @@ from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, Standar
 from sklearn.utils.validation import check_is_fitted
 
 from feaslearn import losses, trainers
-from feaslearn.costs import AffineCost, CostSpecification, resolve_cost
+from feaslearn.costs import AffineCost, CostSpecification, FunctionCost, resolve_cost
 from feaslearn.exceptions import (
     DataError,
     FeaslearnError,
@@ -262,7 +262,7 @@ class Writer:
                 return {LEFT_OUT: str(error)}
             advice = "change it with set_params"
             if name in GIVEN_AGAIN:
-                advice = f"save with leave_out=[{name!r}], give it again: load(path, {name}=...)"
+                advice = f"save with leave_out=[{name!r}] and give it again: load(path, {name}=...)"
             self.problems.add(f"{error}, which a model file cannot hold; {advice}")
         return None
 
@@ -285,8 +285,9 @@ class Writer:
             return {type(value).__name__: self._object(value, where)}
         if hasattr(value, "__array__") and not isinstance(value, type):
             return self._array(np.asarray(value), where)
+        is_function = callable(value) or isinstance(value, FunctionCost)
         name = getattr(value, "__name__", repr(value))
-        what = f"a function: {name}" if callable(value) else f"of type {type(value).__name__}"
+        what = f"a function: {name}" if is_function else f"of type {type(value).__name__}"
         raise UnsupportedError(f"{where} is {what}")
 
     def _object(self, value: Any, where: str) -> dict[str, Any]:
