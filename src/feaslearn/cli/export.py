@@ -66,11 +66,11 @@ def export(
     Examples:
       $ feaslearn demo --data power.csv
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis facets -o power.json
-      $ feaslearn export power.json --format map -o constraints.csv
-      $ feaslearn export power.json --data power.csv --row 3
-      $ feaslearn export power.json --data power.csv --format halfspaces -o region.csv
-      $ feaslearn export power.json --data power.csv --format mps -o region.mps --verify
+          --cost 'cost_*' --hypothesis facets -o power.npz
+      $ feaslearn export power.npz --format map -o constraints.csv
+      $ feaslearn export power.npz --data power.csv --row 3
+      $ feaslearn export power.npz --data power.csv --format halfspaces -o region.csv
+      $ feaslearn export power.npz --data power.csv --format mps -o region.mps --verify
     """
     from feaslearn.cli.files import file_or_print
     from feaslearn.export.files import program_text

@@ -147,16 +147,16 @@ def fit(
     Examples:
       $ feaslearn demo --data power.csv
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis facets -o power.json
+          --cost 'cost_*' --hypothesis facets -o power.npz
       $ feaslearn fit power.csv --signals 'demand_*' --decisions plant_1,plant_3 \\
-          --cost 1.5,2.5 --hypothesis scaled:box --features poly:2 --quiet -o small.json
+          --cost 1.5,2.5 --hypothesis scaled:box --features poly:2 --quiet -o small.npz
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
           --cost 'cost_*' --lower 0 --upper 3.5 --balance 'demand_*' --hypothesis facets \\
-          -o known.json
+          -o known.npz
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --checkpoint run.ckpt -o power.json
+          --cost 'cost_*' --checkpoint run.ckpt -o power.npz
       $ feaslearn fit data/*.parquet --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis minkowski:hypersimplices --chunks -o large.json
+          --cost 'cost_*' --hypothesis minkowski:hypersimplices --chunks -o large.npz
     """
     from feaslearn.cli import parsing
     from feaslearn.cli.columns import FitColumns

@@ -74,11 +74,11 @@ def predict(
     Examples:
       $ feaslearn demo --data power.csv
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis facets -o power.json
+          --cost 'cost_*' --hypothesis facets -o power.npz
       $ feaslearn demo --data unseen.csv --samples 5 --seed 1
-      $ feaslearn predict power.json unseen.csv
-      $ feaslearn predict power.json unseen.csv --interval 0.9 -o bands.csv
-      $ feaslearn predict power.json unseen.csv --costs 0.9,0.4,1.2 --keep 'demand_*' -o whatif.csv
+      $ feaslearn predict power.npz unseen.csv
+      $ feaslearn predict power.npz unseen.csv --interval 0.9 -o bands.csv
+      $ feaslearn predict power.npz unseen.csv --costs 0.9,0.4,1.2 --keep 'demand_*' -o whatif.csv
     """
     import numpy as np
 

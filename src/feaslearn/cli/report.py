@@ -75,10 +75,10 @@ def report(
     Examples:
       $ feaslearn demo --data power.csv
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis facets -o power.json
+          --cost 'cost_*' --hypothesis facets -o power.npz
       $ feaslearn demo --data unseen.csv --samples 50 --seed 1
-      $ feaslearn report power.json power.csv -o power.html
-      $ feaslearn report power.json unseen.csv --train power.csv --units 'plant_*=MW' -o unseen.html
+      $ feaslearn report power.npz power.csv -o power.html
+      $ feaslearn report power.npz unseen.csv --train power.csv --units 'plant_*=MW' -o unseen.html
     """
     from feaslearn.cli.columns import decisions_for
     from feaslearn.cli.files import check_output
