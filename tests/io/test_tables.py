@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from feaslearn.exceptions import DataError, FeaslearnError, Problems
+from feaslearn.exceptions import DataError, FeaslearnError, FileError, Problems
 from feaslearn.io.tables import Table, read_csv, read_table, write_table
 
 
@@ -161,6 +161,16 @@ def test_parquet_that_is_damaged_or_empty(tmp_path: Path) -> None:
             read_table(path)
     with pytest.raises(DataError, match="no rows"):
         read_table(parquet(tmp_path, a=pa.array([], pa.float64())))
+
+
+def test_a_file_that_is_larger_than_the_limit(tmp_path: Path) -> None:
+    path = parquet(tmp_path, a=np.zeros(10**6))
+    assert path.stat().st_size < 20_000
+    with pytest.raises(FileError, match="claims 1000000 values; the limit is 100000"):
+        read_table(path, max_bytes=100_000)
+    path.write_bytes(b"a,b\n" + b"1,2\n" * 1000)
+    with pytest.raises(FileError, match="the limit is 100; raise max_bytes"):
+        read_table(path, max_bytes=100)
 
 
 # Writing

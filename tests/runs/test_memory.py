@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import numpy as np
 import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import FeaslearnError, MemoryLimitError
-from feaslearn.io.tables import read_table, write_table
 from feaslearn.runs import memory
 
 
@@ -32,11 +28,3 @@ def test_many_samples_with_facets(one_megabyte: None) -> None:
     model = fl.RegionRegressor(fl.Facets(), cost=data.cost)
     with pytest.raises(MemoryLimitError, match="facets of 3000 samples"):
         model.fit(data.signals, data.decisions)
-
-
-@pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_tables_that_do_not_fit(kind: str, tmp_path: Path, one_megabyte: None) -> None:
-    path = tmp_path / f"table.{kind}"
-    write_table(path, ["demand", "power"], [np.zeros(50_000), np.zeros(50_000)])
-    with pytest.raises(MemoryLimitError, match=r"table\.\w+ has .* chunks"):
-        read_table(path)

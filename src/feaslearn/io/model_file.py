@@ -25,7 +25,6 @@ from feaslearn.costs import AffineCost, CostSpecification, FunctionCost, resolve
 from feaslearn.exceptions import (
     DataError,
     FeaslearnError,
-    MemoryLimitError,
     ModelFileError,
     Problems,
     UnsupportedError,
@@ -228,8 +227,6 @@ def load(
         document, arrays = _open(contents)
         model = _model(document, Reading(arrays, given))
         try_out(model)
-    except MemoryLimitError:
-        raise
     except FeaslearnError as error:
         if isinstance(error, DataError) and any(part is not None for part in given.values()):
             raise  # about what the caller gave

@@ -19,7 +19,6 @@ from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, FeaslearnError, FileError, Problems
 from feaslearn.io.whole_files import read_bytes, write_bytes
 from feaslearn.messages import find_columns, import_extra, list_first
-from feaslearn.runs.memory import check_memory
 
 #: Larger tables are refused unless the caller says otherwise.
 MAX_BYTES = 2**30
@@ -27,8 +26,6 @@ MAX_BYTES = 2**30
 SUFFIXES, MAGIC = (".csv", ".parquet"), b"PAR1"
 #: Delimiters, tried on the header line in this order.
 DELIMITERS = ",;\t|"
-#: Bytes of a cell as a string, in its column and while it is read.
-CELL_BYTES = 80
 #: Cells of missing values, in lower case.
 MISSING = frozenset({"", "na", "n/a", "nan", "none", "null"})
 #: Cells that a message names at most.
@@ -168,7 +165,7 @@ def _column(column: pd.Series[Any]) -> Any:
 
 
 def _check_footer(source: str, file: Any, max_values: int) -> None:
-    """Refuse what would not fit into memory, and lists, whose rows hold any number of values."""
+    """Refuse what is larger than the limit, and lists, whose rows hold any number of values."""
     metadata = file.metadata
     groups = [metadata.row_group(number) for number in range(metadata.num_row_groups)]
     # The largest number of rows that the footer names.
@@ -176,14 +173,12 @@ def _check_footer(source: str, file: Any, max_values: int) -> None:
     values = rows * metadata.num_columns
     if values > max_values:
         raise FileError(f"{source} claims {values} values; the limit is {max_values}")
-    advice = "fit from chunks: fl.Chunks(path), or --chunks on the command line"
-    what = f"{source} has {rows} rows of {metadata.num_columns} values, which"
-    check_memory(3.0 * values, what, advice)
     for field in file.schema_arrow:
         if field.type.num_fields:
             raise DataError(f"{source}: column {field.name!r} holds {field.type}; leave it out")
     size = sum(group.total_byte_size for group in groups)
-    check_memory(size, f"{source} is compressed: its row groups", advice, size=1)
+    if size > max_values:
+        raise FileError(f"{source} is compressed: its {size} bytes exceed the limit, {max_values}")
 
 
 def read_csv(
@@ -198,10 +193,6 @@ def read_csv(
         delimiter = next((mark for mark in DELIMITERS if mark in first), ",")
     if len(delimiter) != 1 or delimiter in '"\r\n':
         raise DataError(f"delimiter: {delimiter!r} is not one character that can divide cells")
-    cells = text.count(delimiter) + text.count("\n") + 1
-    what = f"{source} has about {cells} cells, which"
-    advice = "write the table as Parquet and fit from chunks, or read fewer rows"
-    check_memory(CELL_BYTES * cells + len(text), what, advice, size=1)
     skipped = text[: text.index(first)].count("\n")
     try:
         data = pd.read_csv(
