@@ -258,7 +258,7 @@ def walks() -> dict[str, Walk]:
     folder = Path(tempfile.mkdtemp())
     table = folder / "power.csv"
     command = f"fit {table} --signals cost_*,demand_* --decisions plant_* --cost cost_*"
-    command += f" --hypothesis facets --quiet -o {folder / 'model.json'}"
+    command += f" --hypothesis facets --quiet -o {folder / 'model.npz'}"
 
     def fit(hypothesis: Any) -> Any:
         model = fl.RegionRegressor(hypothesis, cost=data.cost, random_state=0)

@@ -106,12 +106,12 @@ def model(example: Path, command: Any) -> Path:
 
 def test_models_that_cannot_be_used(model: Path, command: Any) -> None:
     refused(command("predict", "missing.json", "data.csv"), "missing.json: No such file")
-    refused(command("predict", "data.csv", "model.json"), "data.csv: not whole, or not a model")
+    refused(command("predict", "data.csv", "model.json"), "data.csv: damaged, or not a model file")
     small = ("--max-bytes", "9")
     refused(command("predict", "model.json", "data.csv", *small), "model.json", "--max-bytes")
-    model.write_text(model.read_text().replace('"demand"', '"wind"'))
-    refused(command("predict", "model.json", "data.csv"), "the checksum is wrong")
-    refused(command("export", "model.json", "--data", "data.csv"), "the checksum is wrong")
+    model.write_bytes(model.read_bytes().replace(b'"demand"', b'"demanD"'))
+    refused(command("predict", "model.json", "data.csv"), "damaged, or not a model file")
+    refused(command("export", "model.json", "--data", "data.csv"), "damaged, or not a model file")
 
 
 @pytest.mark.parametrize(

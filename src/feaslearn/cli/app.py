@@ -59,9 +59,9 @@ def _options(
       $ feaslearn check power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
           --cost 'cost_*'
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis facets -o power.json
-      $ feaslearn predict power.json power.csv -o decisions.csv
-      $ feaslearn explain power.json power.csv --row 3
+          --cost 'cost_*' --hypothesis facets -o power.npz
+      $ feaslearn predict power.npz power.csv -o decisions.csv
+      $ feaslearn explain power.npz power.csv --row 3
     """
     del version  # the callback has dealt with it
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console as RichConsole
 
     from feaslearn.arrays import Array
-    from feaslearn.io import Table
+    from feaslearn.io.tables import Table
     from feaslearn.regressor import RegionRegressor
 
 #: Files of a region at one signal: tables and linear programs.
@@ -63,16 +63,16 @@ def export(
     Examples:
       $ feaslearn demo --data power.csv
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis facets -o power.json
-      $ feaslearn export power.json --format map -o constraints.csv
-      $ feaslearn export power.json --data power.csv --row 3
-      $ feaslearn export power.json --data power.csv --format halfspaces -o region.csv
-      $ feaslearn export power.json --data power.csv --format mps -o region.mps
+          --cost 'cost_*' --hypothesis facets -o power.npz
+      $ feaslearn export power.npz --format map -o constraints.csv
+      $ feaslearn export power.npz --data power.csv --row 3
+      $ feaslearn export power.npz --data power.csv --format halfspaces -o region.csv
+      $ feaslearn export power.npz --data power.csv --format mps -o region.mps
     """
-    from feaslearn.atomic import check_writable, write_bytes
     from feaslearn.cli.files import file_or_print
     from feaslearn.export.files import program_text
     from feaslearn.export.tables import map_text, table_text
+    from feaslearn.io.whole_files import check_writable, write_bytes
     from feaslearn.messages import rows_from
     from feaslearn.regressor.reader import decision_names
 
@@ -167,13 +167,12 @@ def signal_of_row(
     """Return the signal in a row of a table, counted from 1 below the header."""
     from feaslearn.cli.columns import signals_for
     from feaslearn.exceptions import DataError, Problems
-    from feaslearn.io import Table
+    from feaslearn.io.tables import Table
 
     if not 1 <= row <= len(table):
         raise DataError(f"--row: {row} is not a row of {table.source}, which has {len(table)}")
     problems = Problems()
-    cells = [column[row - 1 : row] for column in table.columns]
-    one = Table(table.source, table.names, cells, lambda _: table.place(row - 1))
+    one = Table(table.source, table.data.iloc[row - 1 : row], lambda _: table.place(row - 1))
     frame = signals_for(model, one, signals, problems)
     problems.raise_if_any(DataError, "export")
     signal: Array = frame.to_numpy()[0]

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from feaslearn.cli.console import Console
 from feaslearn.data.parquet import ParquetSource
 from feaslearn.exceptions import DataError, FileError
-from feaslearn.io.table import Table
+from feaslearn.io.tables import Table
 
 #: The name that stands for standard output.
 PRINTED = Path("-")
@@ -38,8 +39,8 @@ def open_files(paths: Sequence[Path], chunks: bool | None, console: Console) -> 
         size = 8.0 * (source.n_rows or 0) * len(source.labels)
         large = size > console.max_bytes
         if chunks or (chunks is None and large):
-            nothing = [np.zeros(0) for _ in source.labels]
-            table = Table(source.name, source.labels, nothing, lambda i: f"row {i + 1}")
+            nothing = pd.DataFrame(np.zeros((0, len(source.labels))), columns=list(source.labels))
+            table = Table(source.name, nothing, lambda i: f"row {i + 1}")
             return DataFiles(table, files, tuple(paths))
         if len(files) > 1:
             return DataFiles(_joined([console.table(file) for file in files], source), files)
@@ -49,20 +50,19 @@ def open_files(paths: Sequence[Path], chunks: bool | None, console: Console) -> 
 
 def _joined(tables: Sequence[Table], source: ParquetSource) -> Table:
     """Put tables with the same columns one below the other."""
-    columns: list[list[str] | np.ndarray] = []
-    for label in source.labels:
-        parts = [table.columns[table.names.index(label)] for table in tables]
-        if all(isinstance(part, np.ndarray) for part in parts):
-            columns.append(np.concatenate(parts))
-        else:
-            columns.append([str(cell) for part in parts for cell in part])
+    frames = [table.data[list(source.labels)] for table in tables]
+    # A column of numbers in one file and of strings in another is one of strings.
+    texts = [name for name in source.labels if any(frame[name].dtype == object for frame in frames)]
+    joined = pd.concat([frame.astype(dict.fromkeys(texts, object)) for frame in frames])
+    for name in texts:
+        joined[name] = joined[name].map(str)
     starts = np.cumsum([0, *(len(table) for table in tables)])
 
     def place(row: int) -> str:
         number = int(np.searchsorted(starts, row, side="right")) - 1
         return f"{tables[number].source}, {tables[number].place(row - int(starts[number]))}"
 
-    return Table(source.name, source.labels, columns, place)
+    return Table(source.name, joined.reset_index(drop=True), place)
 
 
 def file_or_print(output: Path | None, *inputs: Path | None) -> Path | None:

@@ -137,21 +137,21 @@ def fit(
     Examples:
       $ feaslearn demo --data power.csv
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis facets -o power.json
+          --cost 'cost_*' --hypothesis facets -o power.npz
       $ feaslearn fit power.csv --signals 'demand_*' --decisions plant_1,plant_3 \\
-          --cost 1.5,2.5 --hypothesis scaled:box --features poly:2 --quiet -o small.json
+          --cost 1.5,2.5 --hypothesis scaled:box --features poly:2 --quiet -o small.npz
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
           --cost 'cost_*' --lower 0 --upper 3.5 --balance 'demand_*' --hypothesis facets \\
-          -o known.json
+          -o known.npz
       $ feaslearn fit data/*.parquet --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis minkowski:hypersimplices --chunks -o large.json
+          --cost 'cost_*' --hypothesis minkowski:hypersimplices --chunks -o large.npz
     """
-    from feaslearn.atomic import check_writable
     from feaslearn.cli import parsing
     from feaslearn.cli.columns import FitColumns
     from feaslearn.cli.files import check_output, open_files
     from feaslearn.data import Chunks
     from feaslearn.io import save
+    from feaslearn.io.whole_files import check_writable
     from feaslearn.regressor import RegionRegressor
     from feaslearn.regressor.limits import limits_at
 
@@ -179,7 +179,7 @@ def fit(
     held_out, note = None, None
     X, y = columns.signals, columns.decisions
     if files.in_chunks:
-        parts, names = list(files.in_chunks), (X.columns, y.columns)
+        parts, names = list(files.in_chunks), (list(X.columns), list(y.columns))
         model.fit(
             Chunks(parts, signals=names[0], decisions=names[1], weights=weights, memory=memory)
         )
@@ -239,8 +239,8 @@ def _facts(model: RegionRegressor, columns: FitColumns, output: Path) -> dict[st
         "n_samples": len(columns.signals) or samples_seen(model),
         # Rows without any decision, which are left out, and decisions missing in others.
         "missing": {"rows": int(none.sum()), "decisions": int(gaps[~none].sum())},
-        "signals": columns.signals.columns,
-        "decisions": columns.decisions.columns,
+        "signals": list(columns.signals.columns),
+        "decisions": list(columns.decisions.columns),
         "hypothesis": " ".join(repr(model.hypothesis_).split()),
         "trainer": " ".join(result.trainer.split()),
         "status": result.status,

@@ -174,7 +174,7 @@ def _side(items: Sequence[str]) -> float | list[object] | None:
 
 def _total(items: Sequence[str], columns: FitColumns) -> tuple[np.ndarray, AffineCost]:
     """Return the row of ones and the sum of columns and numbers."""
-    names, problems = columns.signals.columns, Problems()
+    names, problems = list(columns.signals.columns), Problems()
     wanted = [item for item in items if number(item) is None]
     found = find_columns(wanted, names, len(names), "--balance", "among the signals", problems)
     problems.raise_if_any(DataError, "fit")
