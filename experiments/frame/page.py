@@ -12,7 +12,7 @@ from experiments.frame.experiment import Claim, Experiment, Settings
 from experiments.frame.found import Found, MissingCellsError
 from experiments.frame.store import VERSION, Store
 from experiments.frame.table import as_csv, markdown
-from feaslearn.atomic import write_bytes
+from feaslearn.io.whole_files import write_bytes
 
 VERDICTS = {True: "holds", False: "**does not hold**", None: "cannot be decided"}
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "cvxpy", "clarabel", "highspy", "pyscipopt")

@@ -15,12 +15,3 @@ def printable(text: str, *, lines: bool = False) -> str:
         each if each.isprintable() or each in kept else each.encode("unicode_escape").decode()
         for each in text
     )
-
-
-def is_unicode(text: str) -> bool:
-    """Whether a string can be written as UTF-8: half of a pair of UTF-16 cannot."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
-from feaslearn.atomic import check_writable, write_bytes
+from feaslearn.io.whole_files import check_writable, write_bytes
 from feaslearn.exceptions import DataError, FileError, SolverError
 from feaslearn.export.exported import read_region
 from feaslearn.export.naming import free_prefix, names_of_rows, safe_names

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from feaslearn.atomic import check_writable, write_bytes
+from feaslearn.io.whole_files import check_writable, write_bytes
 from feaslearn.exceptions import DataError, TooManyVerticesError, UnsupportedError
 from feaslearn.export.exported import read_source
 from feaslearn.export.naming import distinct_names

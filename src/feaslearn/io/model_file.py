@@ -103,7 +103,7 @@ def parameters_of(kind: type) -> list[str]:
     """Return the parameters that describe an instance; a file says nowhere where a fit writes."""
     named = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
     every = inspect.signature(kind).parameters.values()
-    return [each.name for each in every if each.kind in named and each.name != "checkpoint"]
+    return [each.name for each in every if each.kind in named]
 
 
 def save(
