@@ -12,6 +12,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from feaslearn.paper.algorithm_1 import algorithm1
+    from feaslearn.paper.descent import linear_start, random_start
     from feaslearn.paper.evaluation import Evaluation, evaluate
     from feaslearn.paper.losses import Predictability, Suboptimality
     from feaslearn.paper.problem import Clock, Data, Found, Problem, Samples
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 _HOMES = {
     name: home
     for home, names in {
+        "algorithm_1": "algorithm1",
+        "descent": "linear_start random_start",
         "problem": "Clock Data Found Problem Samples",
         "regions": "Affine ConicSet Image Maps Scaled Ternary",
         "losses": "Predictability Suboptimality",
@@ -56,7 +60,10 @@ __all__ = [
     "Scaled",
     "Suboptimality",
     "Ternary",
+    "algorithm1",
     "evaluate",
+    "linear_start",
+    "random_start",
 ]
 
 if not TYPE_CHECKING:  # or every misspelt name would pass a type checker
