@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from feaslearn.paper.algorithm_1 import algorithm1
+    from feaslearn.paper.algorithm_2 import algorithm2
     from feaslearn.paper.descent import linear_start, random_start
     from feaslearn.paper.evaluation import Evaluation, evaluate
     from feaslearn.paper.losses import Predictability, Suboptimality
@@ -32,6 +33,7 @@ _HOMES = {
     name: home
     for home, names in {
         "algorithm_1": "algorithm1",
+        "algorithm_2": "algorithm2",
         "descent": "linear_start random_start",
         "problem": "Clock Data Found Problem Samples",
         "regions": "Affine ConicSet Image Maps Scaled Ternary",
@@ -61,6 +63,7 @@ __all__ = [
     "Suboptimality",
     "Ternary",
     "algorithm1",
+    "algorithm2",
     "evaluate",
     "linear_start",
     "random_start",

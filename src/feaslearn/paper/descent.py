@@ -83,7 +83,7 @@ def search(
     standard = into.apply(problem)
     best, runs = Run(), []
     for index, own in enumerate(np.random.default_rng(seed).integers(2**63, size=n_starts)):
-        theta = _start(problem, into, start, np.random.default_rng(own), index)
+        theta = begin_at(problem, into, start, np.random.default_rng(own), index)
         run = Run()
         run.follow(standard, into, method(standard), theta, max_iter, clock)
         runs.append(run)
@@ -342,7 +342,7 @@ def _complete(features: Array, targets: Array, weights: Array) -> Array:
     return np.vstack([level - units.mean[1:] @ slope, slope])
 
 
-def _start(
+def begin_at(
     problem: Problem,
     into: Standardization,
     start: Start | ArrayLike | None,
