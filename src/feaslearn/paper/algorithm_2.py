@@ -36,7 +36,7 @@ from numpy.typing import ArrayLike
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError
 from feaslearn.paper.descent import Iterate, NoStep, Start, Step, backtrack, search
-from feaslearn.paper.kernels import SmoothedMemory, Smoothing, can_project, smoothed_rows
+from feaslearn.paper.kernels import SmoothedMemory, Smoothing, can_project, code_of, smoothed_rows
 from feaslearn.paper.losses.loss import Predictability, Suboptimality, no_gradient
 from feaslearn.paper.printed_smoothing import printed_smoothing
 from feaslearn.paper.problem import Clock, Found, Problem
@@ -261,7 +261,7 @@ class SmoothedObjective:
         self._problem, self._clock = problem, clock or Clock()
         self._near = isinstance(problem.loss, Predictability)
         Z, (count, n) = problem.region.Z, problem.samples.decisions.shape
-        code = Z.code() if compiled else None
+        code = code_of(Z) if compiled else None
         self._code = code if code is not None and can_project(code) else None
         self._programs: dict[int, SmoothedProgram] = {}
         kept = count if count * (n + 2) * Z.dimension <= MOST_REMEMBERED else 0
