@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from feaslearn.paper.descent import linear_start, random_start
     from feaslearn.paper.evaluation import Evaluation, evaluate
     from feaslearn.paper.losses import Predictability, Suboptimality
+    from feaslearn.paper.losses.programs import losses_by_program
     from feaslearn.paper.problem import Clock, Data, Found, Problem, Samples
     from feaslearn.paper.regions import (
         Affine,
@@ -38,6 +39,7 @@ _HOMES = {
         "problem": "Clock Data Found Problem Samples",
         "regions": "Affine ConicSet Image Maps Scaled Ternary",
         "losses": "Predictability Suboptimality",
+        "losses.programs": "losses_by_program",
         "evaluation": "Evaluation evaluate",
         "truth": "AffineRows KnownRegion LinearProgram",
     }.items()
@@ -66,6 +68,7 @@ __all__ = [
     "algorithm2",
     "evaluate",
     "linear_start",
+    "losses_by_program",
     "random_start",
 ]
 
