@@ -84,7 +84,8 @@ def printed_smoothing(
         if settled.any():
             epsilon = np.where(settled, np.minimum(2.0 * epsilon, LARGEST), epsilon)
             inner = inner_of.solve(A, epsilon)
-        history.append({"smoothed_loss": inner.value, "epsilon": float(epsilon.min())})
+        first, second = map(float, epsilon)
+        history.append({"smoothed_loss": inner.value, "epsilon": first, "epsilon_dual": second})
     theta = problem.region.theta_of(Maps(A, inner.offsets))
     status = clock.status if clock.late() else "converged"
     value, steps = problem.value(theta), len(history)
