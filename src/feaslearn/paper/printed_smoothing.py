@@ -43,7 +43,7 @@ LARGEST = 2.0**20
 #: Halvings of a step.
 HALVINGS = 20
 #: Below this share of its start, the smoothed loss is rounding of the solver.
-ZERO = 1e-11
+ZERO = 0.1 * TIGHT_TOL
 
 
 class Inner(NamedTuple):
