@@ -1,8 +1,8 @@
 """The system of Ren, Mohajerin Esfahani and Georghiou, "Inverse Optimization via Learning Feasible
 Regions", ICML 2025, complete and on its own.
 
-A table of contents. Data and problem: `Data`, `Problem`, `Found`. Regions, equations (1) and (2):
-`Affine`, `Scaled` and `Ternary` images of a set, `ConicSet`. Losses, equations (4a) and (4b):
+A table of contents. Data and problem: `Data`, `Problem`, `Found`. Regions, equation (7):
+`Affine`, `Scaled` and `Ternary` images of a set, `ConicSet`. Losses, equation (5):
 `Predictability`, `Suboptimality`. `evaluate` measures what the tables of the paper show.
 """
 

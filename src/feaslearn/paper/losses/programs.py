@@ -1,6 +1,6 @@
 r"""The losses as the paper writes them, as convex programs: the second implementation.
 
-Predictability, the exact reformulation of (4a), and suboptimality, that of (4b):
+For fixed A and b, the exact reformulation of predictability, (10a), and of suboptimality, (10b):
 
 .. math::
     \ell^p &= \min \{ \|\gamma\| : x + \gamma = Az + b,\ Hz - h \in K,\ \lambda \in K^*,\
