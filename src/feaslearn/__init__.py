@@ -98,6 +98,7 @@ __all__ = [
     "losses",
     "metrics",
     "network",
+    "paper",
     "plots",
     "report",
     "save",

@@ -1,0 +1,86 @@
+"""The system of Ren, Mohajerin Esfahani and Georghiou, "Inverse Optimization via Learning Feasible
+Regions", ICML 2025, complete and on its own.
+
+A table of contents. Data and problem: `Data`, `Problem`, `Found`. Regions, equation (7):
+`Affine`, `Scaled` and `Ternary` images of a set, `ConicSet`. Losses, equation (5):
+`Predictability`, `Suboptimality`. `evaluate` measures what the tables of the paper show.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from feaslearn.paper.algorithm_1 import algorithm1
+    from feaslearn.paper.algorithm_2 import algorithm2
+    from feaslearn.paper.descent import linear_start, random_start
+    from feaslearn.paper.evaluation import Evaluation, evaluate
+    from feaslearn.paper.losses import Predictability, Suboptimality
+    from feaslearn.paper.losses.programs import losses_by_program
+    from feaslearn.paper.problem import Clock, Data, Found, Problem, Samples
+    from feaslearn.paper.regions import (
+        Affine,
+        ConicSet,
+        Image,
+        Maps,
+        Scaled,
+        Ternary,
+    )
+    from feaslearn.paper.truth import AffineRows, KnownRegion, LinearProgram
+
+# The module that holds each name.
+_HOMES = {
+    name: home
+    for home, names in {
+        "algorithm_1": "algorithm1",
+        "algorithm_2": "algorithm2",
+        "descent": "linear_start random_start",
+        "problem": "Clock Data Found Problem Samples",
+        "regions": "Affine ConicSet Image Maps Scaled Ternary",
+        "losses": "Predictability Suboptimality",
+        "losses.programs": "losses_by_program",
+        "evaluation": "Evaluation evaluate",
+        "truth": "AffineRows KnownRegion LinearProgram",
+    }.items()
+    for name in names.split()
+}
+
+__all__ = [
+    "Affine",
+    "AffineRows",
+    "Clock",
+    "ConicSet",
+    "Data",
+    "Evaluation",
+    "Found",
+    "Image",
+    "KnownRegion",
+    "LinearProgram",
+    "Maps",
+    "Predictability",
+    "Problem",
+    "Samples",
+    "Scaled",
+    "Suboptimality",
+    "Ternary",
+    "algorithm1",
+    "algorithm2",
+    "evaluate",
+    "linear_start",
+    "losses_by_program",
+    "random_start",
+]
+
+if not TYPE_CHECKING:  # or every misspelt name would pass a type checker
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
