@@ -12,7 +12,7 @@ all networks of least loss share (certain) or lack (impossible).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -29,6 +29,7 @@ from feaslearn.paper.network.transport import (
     served,
 )
 from feaslearn.paper.problem import Clock, Data, Status
+from feaslearn.solvers.mip import Outcome
 from feaslearn.tolerances import ACCEPT_TOL
 
 Solver = Literal["auto", "milp", "enumeration"]
@@ -38,7 +39,7 @@ MAX_ENUMERATED = 20
 MAX_READ, MAX_MEASURED = 2**32, 2**24
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class LearnedNetwork:
     """The sparsest network of least loss, what is proved of it, and what the data leave open.
 
@@ -54,12 +55,10 @@ class LearnedNetwork:
         No network of least loss has fewer lines.
     status : str
         "optimal", or how the search ended before the proof.
-    certain, impossible : list of pairs
-        The lines that every network of least loss has, and that none has.
-    undetermined, unknown : list of pairs
-        The lines that some have; those that were not decided in time.
     best : ndarray of bool, shape (R, L)
         Networks of least loss: all of them if networks were enumerated.
+    decided : bool
+        Whether all networks of least loss share what those in ``best`` have in common.
     networks, losses : ndarray
         If they were enumerated, all networks and the mean loss of each, infinite where a demand
         cannot be served.
@@ -76,19 +75,43 @@ class LearnedNetwork:
     n_lines_bound: float
     status: Status
     best: Mask
-    certain: list[Line] = field(default_factory=list)
-    impossible: list[Line] = field(default_factory=list)
-    undetermined: list[Line] = field(default_factory=list)
-    unknown: list[Line] = field(default_factory=list)
+    decided: bool
     networks: Mask | None = None
     losses: Array | None = None
     n_iter: int = 0
     seconds: float = 0.0
 
+    def __repr__(self) -> str:
+        return (
+            f"LearnedNetwork({len(self.lines)} of {len(self.network)} lines, loss {self.loss:.4g}, "
+            f"{self.status})"
+        )
+
     @property
     def lines(self) -> list[Line]:
         """The lines of the network."""
         return self.named(self.network)
+
+    @property
+    def certain(self) -> list[Line]:
+        """The lines that every network of least loss has."""
+        return self.named(self.best.all(axis=0)) if self.decided else []
+
+    @property
+    def impossible(self) -> list[Line]:
+        """The lines that no network of least loss has."""
+        return self.named(~self.best.any(axis=0)) if self.decided else []
+
+    @property
+    def undetermined(self) -> list[Line]:
+        """The lines that some networks of least loss have and others lack."""
+        return self.named(self.best.any(axis=0) & ~self.best.all(axis=0))
+
+    @property
+    def unknown(self) -> list[Line]:
+        """The lines that were not decided in time."""
+        varies = self.best.any(axis=0) & ~self.best.all(axis=0)
+        return [] if self.decided else self.named(~varies)
 
     @property
     def by_size(self) -> dict[int, int]:
@@ -128,16 +151,6 @@ class LearnedNetwork:
         most = self.candidates.most_delivered(demands, self.network[None])[0]
         fine = served(most, demands)[:, None]
         return np.where(fine, cheapest_first(most, data.costs), np.nan)
-
-    def _sorted(self, decided: bool) -> LearnedNetwork:
-        """Sort the lines by what ``best`` have in common, which all may share only if decided."""
-        always, never = self.best.all(axis=0), ~self.best.any(axis=0)
-        self.undetermined = self.named(~always & ~never)
-        if decided:
-            self.certain, self.impossible = self.named(always), self.named(never)
-        else:
-            self.unknown = self.named(always | never)
-        return self
 
 
 def learn_network(
@@ -257,57 +270,65 @@ def enumerate_networks(losses: NetworkLosses, clock: Clock) -> LearnedNetwork:
         float(network.sum()) if done else 0.0,
         status,
         best,
+        done,
         networks=measured,
         losses=means,
-    )._sorted(decided=done)
+    )
 
 
 def by_milp(losses: NetworkLosses, identify: bool, lazy: bool, clock: Clock) -> LearnedNetwork:
-    """Find the network of least loss, then the sparsest of these, then what they share."""
-    search = FlowSearch(losses, lazy)
-    ones = np.ones(len(losses.candidates.lines))
+    """Find a network of least loss, then the sparsest of these, then what they share."""
+    # All lines together are a network too, where there is no time to find a better one.
+    every = np.ones(len(losses.candidates.lines), dtype=bool)
+    loss = float(losses.of_one(every).mean())
+    found = LearnedNetwork(
+        losses.candidates, every, loss, 0.0, 0.0, "time limit", every[None], decided=False
+    )
+    try:
+        found.decided = _improve(found, FlowSearch(losses, lazy), identify, clock)
+    except KeyboardInterrupt:
+        found.status = "interrupted"
+    found.loss = float(losses.of_one(found.network).mean())
+    found.bound = min(found.loss, found.bound)
+    return found
+
+
+def _improve(found: LearnedNetwork, search: FlowSearch, identify: bool, clock: Clock) -> bool:
+    """Write into ``found`` what the search finds; return whether it decided all lines."""
     least = search.least_loss(clock)
-    network = least.network
-    if network is None:
-        if least.outcome == "interrupted":
-            raise KeyboardInterrupt
-        # There was no time to find any: all lines together are a network too.
-        network = ones > 0.0
-    outcome, n_lines_bound = least.outcome, 0.0
-    if outcome == "optimal":
-        fewest = search.cheapest(ones, least.value, [], clock)
-        if fewest.network is not None:
-            network = fewest.network
-        outcome, n_lines_bound = fewest.outcome, max(0.0, np.ceil(fewest.bound - ACCEPT_TOL))
-    loss = float(losses.of_one(network).mean())
-    best, decided = network[None], False
-    if identify and outcome == "optimal":
-        best, decided = _shared(search, network, loss, clock)
-    return LearnedNetwork(
-        losses.candidates,
-        network,
-        loss,
-        min(loss, max(0.0, least.bound)),
-        n_lines_bound,
-        outcome,
-        best,
-        n_iter=search.n_solves,
-    )._sorted(decided)
+    found.status, found.bound, found.n_iter = _status(least.outcome), least.bound, search.n_solves
+    if least.network is not None:
+        found.network, found.best = least.network, least.network[None]
+    if least.outcome != "optimal":
+        return False
+    fewest = search.cheapest(np.ones(len(found.network)), least.value, [], clock)
+    found.status, found.n_iter = _status(fewest.outcome), search.n_solves
+    found.n_lines_bound = max(0.0, float(np.ceil(fewest.bound - ACCEPT_TOL)))
+    if fewest.network is not None:
+        found.network, found.best = fewest.network, fewest.network[None]
+    if not identify or fewest.outcome != "optimal":
+        return False
+    return _identify(found, search, clock)
 
 
-def _shared(
-    search: FlowSearch, network: Mask, loss: float, clock: Clock
-) -> tuple[Mask, bool]:
-    """Return networks of least loss that have in common what all of them share.
+def _identify(found: LearnedNetwork, search: FlowSearch, clock: Clock) -> bool:
+    """Find networks of least loss that have in common what all of them share.
 
     Each question asks for the one that differs most from what all networks seen so far have in
-    common. When none differs, that is certain or impossible. Otherwise the answer is False.
+    common. When none differs, that is certain or impossible, and the answer is True.
     """
-    seen = network[None]
+    loss = float(search.losses.of_one(found.network).mean())
     while True:
-        weights = np.where(seen.all(axis=0), 1.0, np.where(seen.any(axis=0), 0.0, -1.0))
-        differs = row_of_lines(weights, upper=float(weights @ network) - 1.0)
-        found = search.cheapest(weights, loss, [differs], clock)
-        if found.network is None:
-            return seen, found.outcome == "infeasible"
-        seen = np.vstack([seen, found.network])
+        always, ever = found.best.all(axis=0), found.best.any(axis=0)
+        weights = np.where(always, 1.0, np.where(ever, 0.0, -1.0))
+        differs = row_of_lines(weights, upper=float(weights @ found.network) - 1.0)
+        other = search.cheapest(weights, loss, [differs], clock)
+        found.n_iter = search.n_solves
+        if other.network is None:
+            return other.outcome == "infeasible"
+        found.best = np.vstack([found.best, other.network])
+
+
+def _status(outcome: Outcome) -> Status:
+    # Some network serves every sample: "infeasible" is a program at the edge of its tolerances.
+    return "stalled" if outcome == "infeasible" else outcome

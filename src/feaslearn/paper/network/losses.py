@@ -19,8 +19,8 @@ from feaslearn.exceptions import DataError
 from feaslearn.paper.network.transport import (
     MAX_ENTRIES,
     TransportNetwork,
-    bits,
     cheapest_first,
+    l1_distance,
     price_groups,
     served,
 )
@@ -69,7 +69,7 @@ class NetworkLosses:
     def of(self, networks: Mask) -> Array:
         """Return the loss of each sample under each network, shape (R, N); infinite if unserved."""
         most = self.candidates.most_delivered(self.demands, networks)
-        # All feasible dispatches are those of equal prices.
+        # All feasible dispatches are the cheapest ones of equal prices.
         predictability = self.loss == "predictability"
         prices = self.costs if predictability else np.zeros_like(self.costs)
         losses = np.zeros(most.shape[:2])
@@ -93,14 +93,3 @@ class NetworkLosses:
     def _excess(self, most: Array) -> Array:
         cheapest = np.stack([cheapest_first(of_network, self.costs) for of_network in most])
         return np.asarray(((self.decisions - cheapest) * self.costs).sum(axis=2))
-
-
-def l1_distance(F: Array, x: Array) -> Array:
-    """Return the l1 distance of x (N, k) to the bases of F: ``x(E) + F(E) - 2 min_A [F(A) + x(E-A)]``.
-
-    Of all ``w <= x`` that F allows the largest has the sum of that minimum, and every such w can be
-    raised to a base; the base then misses x by ``x(E) - w(E)`` below and ``F(E) - w(E)`` above.
-    """
-    total, sums = x.sum(axis=1), x @ bits(x.shape[1]).T
-    common = (F - sums).min(axis=-1) + total
-    return np.asarray(np.maximum(0.0, total + F[..., -1] - 2.0 * common))

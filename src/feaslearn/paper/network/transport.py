@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Indices, Mask
-from feaslearn.exceptions import DataError
+from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.tolerances import CAPACITY_TOL, ROUNDING, TIE_TOL
 
 Line = tuple[int, int]
@@ -173,69 +173,58 @@ class TransportNetwork:
             )
         return np.clip(cheapest_first(most, prices), 0.0, self.generator_capacity)
 
-    def optimal_value(self, signals: ArrayLike, costs: ArrayLike) -> Array:
-        """Return the least cost of each sample, shape (N,).
+    def distance_to_feasible(self, decisions: Array, signals: Array, norm: str = "l2") -> Array:
+        """Return the distance of each decision to the dispatches that some flows allow.
 
         Parameters
         ----------
-        signals : array_like of shape (N, m)
-            The last ``n_nodes`` columns are the demands.
-        costs : array_like of shape (N, n_plants)
-            The price of each plant.
-
-        Returns
-        -------
-        ndarray of shape (N,)
-            The costs.
-        """
-        return np.asarray((self.solve(signals, costs) * costs).sum(axis=1))
-
-    def distance_to_feasible(self, decisions: ArrayLike, signals: ArrayLike) -> Array:
-        """Return the l2 distance of each decision to the dispatches that some flows allow.
-
-        Parameters
-        ----------
-        decisions : array_like of shape (N, n_plants)
+        decisions : ndarray of shape (N, n_plants)
             The decisions.
-        signals : array_like of shape (N, m)
+        signals : ndarray of shape (N, m)
             The last ``n_nodes`` columns are the demands.
+        norm : {"l1", "l2"}, default="l2"
+            The norm.
 
         Returns
         -------
         ndarray of shape (N,)
             The distances, not squared.
         """
-        return self._distance(decisions, signals, np.zeros((1, len(self.plants))))
+        # All feasible dispatches are the cheapest ones of equal prices.
+        return self.distance_to_optimal(decisions, signals, np.zeros_like(decisions), norm)
 
     def distance_to_optimal(
-        self, decisions: ArrayLike, signals: ArrayLike, costs: ArrayLike
+        self, decisions: Array, signals: Array, costs: Array, norm: str = "l2"
     ) -> Array:
-        """Return the l2 distance of each decision to all cheapest dispatches.
+        """Return the distance of each decision to all cheapest dispatches.
 
         Parameters
         ----------
-        decisions : array_like of shape (N, n_plants)
+        decisions : ndarray of shape (N, n_plants)
             The decisions.
-        signals : array_like of shape (N, m)
+        signals : ndarray of shape (N, m)
             The last ``n_nodes`` columns are the demands.
-        costs : array_like of shape (N, n_plants)
+        costs : ndarray of shape (N, n_plants)
             The price of each plant.
+        norm : {"l1", "l2"}, default="l2"
+            The norm.
 
         Returns
         -------
         ndarray of shape (N,)
             The distances, not squared.
         """
-        return self._distance(decisions, signals, np.asarray(costs, dtype=float))
-
-    def _distance(self, decisions: ArrayLike, signals: ArrayLike, costs: Array) -> Array:
-        points, demands = np.asarray(decisions, dtype=float), self._demands(signals)
-        most, squares = self.most_delivered(demands)[0], np.zeros(len(points))
-        for rows, plants, F in price_groups(most, np.broadcast_to(costs, points.shape)):
-            for row, of_row in zip(rows, F, strict=True):
-                x = points[row, plants]
-                squares[row] += ((nearest_base(of_row, x) - x) ** 2).sum()
-        return np.sqrt(squares)
+        if norm not in ("l1", "l2"):
+            raise UnsupportedError(f"TransportNetwork: norm={norm!r} is not known; use 'l1', 'l2'")
+        most, total = self.most_delivered(self._demands(signals))[0], np.zeros(len(decisions))
+        for rows, plants, F in price_groups(most, costs):
+            x = decisions[np.ix_(rows, plants)]
+            if norm == "l1":
+                total[rows] += l1_distance(F, x)
+            else:
+                nearest = np.array([nearest_base(*each) for each in zip(F, x, strict=True)])
+                total[rows] += ((nearest - x) ** 2).sum(axis=1)
+        return total if norm == "l1" else np.sqrt(total)
 
     def _demands(self, signals: ArrayLike) -> Array:
         demands = np.asarray(signals, dtype=float)[:, -self.n_nodes :]
@@ -320,3 +309,15 @@ def nearest_base(F: Array, x: Array) -> Array:
         if slack.min() < -ROUNDING * (1.0 + abs(F[high])) and worst not in (0, high & ~low):
             parts += [(low, low | worst), (low | worst, high)]
     return base
+
+
+def l1_distance(F: Array, x: Array) -> Array:
+    """Return the l1 distance of x (N, k) to the bases of F (..., N, 2^k).
+
+    It is ``x(E) + F(E) - 2 min_A [F(A) + x(E - A)]``.
+    Of all ``w <= x`` that F allows the largest has the sum of that minimum, and every such w can be
+    raised to a base; the base then misses x by ``x(E) - w(E)`` below and ``F(E) - w(E)`` above.
+    """
+    total, sums = x.sum(axis=1), x @ bits(x.shape[1]).T
+    common = (F - sums).min(axis=-1) + total
+    return np.asarray(np.maximum(0.0, total + F[..., -1] - 2.0 * common))
