@@ -3,7 +3,9 @@ Regions", ICML 2025, complete and on its own.
 
 A table of contents. Data and problem: `Data`, `Problem`, `Found`. Regions, equations (1) and (2):
 `Affine`, `Scaled` and `Ternary` images of a set, `ConicSet`. Losses, equations (4a) and (4b):
-`Predictability`, `Suboptimality`. `evaluate` measures what the tables of the paper show.
+`Predictability`, `Suboptimality`. `evaluate` measures what the tables of the paper show. Problem 2
+of section 5.2: `learn_network` among the lines of a `TransportNetwork`. What the tables are made
+from, and what they compare with: `datasets`, `baselines`.
 """
 
 from __future__ import annotations
@@ -12,8 +14,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from feaslearn.paper import baselines, datasets
     from feaslearn.paper.evaluation import Evaluation, evaluate
     from feaslearn.paper.losses import Predictability, Suboptimality
+    from feaslearn.paper.network import LearnedNetwork, TransportNetwork, learn_network
     from feaslearn.paper.problem import Clock, Data, Found, Problem, Samples
     from feaslearn.paper.regions import (
         Affine,
@@ -33,10 +37,13 @@ _HOMES = {
         "regions": "Affine ConicSet Image Maps Scaled Ternary",
         "losses": "Predictability Suboptimality",
         "evaluation": "Evaluation evaluate",
+        "network": "LearnedNetwork TransportNetwork learn_network",
         "truth": "AffineRows KnownRegion LinearProgram",
     }.items()
     for name in names.split()
 }
+
+_MODULES = ("baselines", "datasets")
 
 __all__ = [
     "Affine",
@@ -48,6 +55,7 @@ __all__ = [
     "Found",
     "Image",
     "KnownRegion",
+    "LearnedNetwork",
     "LinearProgram",
     "Maps",
     "Predictability",
@@ -56,12 +64,18 @@ __all__ = [
     "Scaled",
     "Suboptimality",
     "Ternary",
+    "TransportNetwork",
+    "baselines",
+    "datasets",
     "evaluate",
+    "learn_network",
 ]
 
 if not TYPE_CHECKING:  # or every misspelt name would pass a type checker
 
     def __getattr__(name: str) -> object:
+        if name in _MODULES:
+            return import_module(f"{__name__}.{name}")
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

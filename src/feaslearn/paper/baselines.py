@@ -9,29 +9,23 @@ that method the constraints, which the paper's data sets do not know (Example 1 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import block_diag
 
 from feaslearn.arrays import Array
-from feaslearn.exceptions import DataError, SolverError
+from feaslearn.exceptions import DataError
 from feaslearn.paper.losses import Predictability
 from feaslearn.paper.network import LearnedNetwork, TransportNetwork, learn_network
 from feaslearn.paper.network.losses import LossName
 from feaslearn.paper.problem import Data, Found, Problem, Samples
+from feaslearn.paper.programs import load_cvxpy, solve
 from feaslearn.paper.regions import Affine, Cone
+from feaslearn.paper.regions.image import form_of
 from feaslearn.paper.regions.programs import solve_conic
 from feaslearn.sets import Simplex
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.tolerances import INTERIOR_TOL, LOOSE_TOL
-
-#: Clarabel, to the accuracy of the tables; what stalls is accepted at its usual accuracy.
-_ACCURATE: dict[str, Any] = {
-    **dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), INTERIOR_TOL),
-    **dict.fromkeys(("reduced_tol_gap_abs", "reduced_tol_gap_rel", "reduced_tol_feas"), LOOSE_TOL),
-    "max_threads": 1,
-}
 
 
 class LinearPolicy(NamedTuple):
@@ -142,7 +136,7 @@ class QuadraticCost(NamedTuple):
 
     def predict(self, data: Data) -> Array:
         """Return the decisions of least learned cost, (N, n)."""
-        form, n = self.region.conic_form(), len(self.a)
+        form, n = form_of(self.region), len(self.a)
         root = np.linalg.cholesky(self.Q)
         # With w = L'x the quadratic part is |w|^2 / 2.
         rows = np.vstack([block_diag(form.H, np.zeros((0, n))), np.hstack([root.T, -np.eye(n)])])
@@ -199,9 +193,8 @@ def quadratic_cost(data: Data, region: PrimitiveSet, ridge: float = 1e-4) -> Qua
     array([[1., 0.],
            [0., 1.]])
     """
-    import cvxpy as cp
-
-    x, s, form = data.decisions, data.signals, region.conic_form()
+    cp, form = load_cvxpy(), form_of(region)
+    x, s = data.decisions, data.signals
     if not form.polyhedral or form.H.shape[1] != x.shape[1] or np.isnan(x).any() or not ridge > 0:
         raise DataError(
             f"quadratic_cost: {region!r} must be a polyhedral set of points of {x.shape[1]} "
@@ -217,9 +210,7 @@ def quadratic_cost(data: Data, region: PrimitiveSet, ridge: float = 1e-4) -> Qua
     size = cp.sum_squares(Q) + cp.sum_squares(B) + cp.sum_squares(a)
     limits = [np.eye(n) << Q, multipliers[:, np.flatnonzero(~form.equality_rows)] >= 0]
     problem = cp.Problem(cp.Minimize(residuals + ridge * size), limits)
-    problem.solve(solver="CLARABEL", **_ACCURATE)
-    if Q.value is None:
-        raise SolverError(f"quadratic_cost: Clarabel stopped with status {problem.status!r}")
+    solve(problem, "quadratic cost")
     return QuadraticCost((Q.value + Q.value.T) / 2.0, B.value, a.value.ravel(), region)
 
 

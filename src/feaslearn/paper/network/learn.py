@@ -7,7 +7,9 @@ r"""Problem 2 of section 5.2: the lines of a network, learned from dispatches.
 Beside the paper: its data do not identify the network. 644 of the 1024 networks of the five
 regions explain every dispatch, 65 of them with four lines, so a network of zero loss is not yet the
 true one. Asked for is therefore the sparsest network of least loss, with a proof, and which lines
-all networks of least loss share (certain) or lack (impossible).
+all networks of least loss share (certain) or lack (impossible). Enumeration, which the paper
+estimates at 2.64 s a network, takes milliseconds on its instance; the integer program is for more
+lines, and for 14 nodes with 91 candidate lines it finds no proof in minutes.
 """
 
 from __future__ import annotations
@@ -95,23 +97,30 @@ class LearnedNetwork:
     @property
     def certain(self) -> list[Line]:
         """The lines that every network of least loss has."""
-        return self.named(self.best.all(axis=0)) if self.decided else []
+        return self.named(self._always) if self.decided else []
 
     @property
     def impossible(self) -> list[Line]:
         """The lines that no network of least loss has."""
-        return self.named(~self.best.any(axis=0)) if self.decided else []
+        return self.named(~self._ever) if self.decided else []
 
     @property
     def undetermined(self) -> list[Line]:
         """The lines that some networks of least loss have and others lack."""
-        return self.named(self.best.any(axis=0) & ~self.best.all(axis=0))
+        return self.named(self._ever & ~self._always)
 
     @property
     def unknown(self) -> list[Line]:
         """The lines that were not decided in time."""
-        varies = self.best.any(axis=0) & ~self.best.all(axis=0)
-        return [] if self.decided else self.named(~varies)
+        return [] if self.decided else self.named(self._always | ~self._ever)
+
+    @property
+    def _always(self) -> Mask:
+        return np.asarray(self.best.all(axis=0))
+
+    @property
+    def _ever(self) -> Mask:
+        return np.asarray(self.best.any(axis=0))
 
     @property
     def by_size(self) -> dict[int, int]:
