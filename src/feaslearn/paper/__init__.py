@@ -3,9 +3,9 @@ Regions", ICML 2025, complete and on its own.
 
 A table of contents. Data and problem: `Data`, `Problem`, `Found`. Regions, equations (1) and (2):
 `Affine`, `Scaled` and `Ternary` images of a set, `ConicSet`. Losses, equations (4a) and (4b):
-`Predictability`, `Suboptimality`. `evaluate` measures what the tables of the paper show. Problem 2
-of section 5.2: `learn_network` among the lines of a `TransportNetwork`. What the tables are made
-from, and what they compare with: `datasets`, `baselines`.
+`Predictability`, `Suboptimality`. `evaluate` measures what the tables of the paper show.
+Problem 2 of section 5.2: `learn_network` among the lines of a `TransportNetwork`. What the tables
+are made from, and what they compare with: `datasets`, `baselines`.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from feaslearn.paper import baselines, datasets
+    from feaslearn.paper.algorithm_1 import algorithm1
+    from feaslearn.paper.algorithm_2 import algorithm2
+    from feaslearn.paper.descent import linear_start, random_start
     from feaslearn.paper.evaluation import Evaluation, evaluate
     from feaslearn.paper.losses import Predictability, Suboptimality
     from feaslearn.paper.network import LearnedNetwork, TransportNetwork, learn_network
@@ -33,6 +36,9 @@ if TYPE_CHECKING:
 _HOMES = {
     name: home
     for home, names in {
+        "algorithm_1": "algorithm1",
+        "algorithm_2": "algorithm2",
+        "descent": "linear_start random_start",
         "problem": "Clock Data Found Problem Samples",
         "regions": "Affine ConicSet Image Maps Scaled Ternary",
         "losses": "Predictability Suboptimality",
@@ -65,10 +71,14 @@ __all__ = [
     "Suboptimality",
     "Ternary",
     "TransportNetwork",
+    "algorithm1",
+    "algorithm2",
     "baselines",
     "datasets",
     "evaluate",
     "learn_network",
+    "linear_start",
+    "random_start",
 ]
 
 if not TYPE_CHECKING:  # or every misspelt name would pass a type checker
