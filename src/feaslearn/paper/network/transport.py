@@ -33,8 +33,8 @@ from feaslearn.tolerances import CAPACITY_TOL, ROUNDING, TIE_TOL
 Line = tuple[int, int]
 #: Sets of nodes and of plants are enumerated.
 MAX_NODES, MAX_PLANTS = 16, 8
-#: Numbers that are held at once.
-MAX_ENTRIES = 2**22
+#: Numbers of a table that is made at once: it should stay in the cache of the processor.
+MAX_ENTRIES = 2**17
 
 
 class TransportNetwork:
