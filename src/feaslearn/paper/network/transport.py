@@ -33,8 +33,9 @@ from feaslearn.tolerances import CAPACITY_TOL, ROUNDING, TIE_TOL
 Line = tuple[int, int]
 #: Sets of nodes and of plants are enumerated.
 MAX_NODES, MAX_PLANTS = 16, 8
-#: Numbers of a table that is made at once: it should stay in the cache of the processor.
-MAX_ENTRIES = 2**17
+#: Sums of demands that are held at once, and numbers of a table that is made of them, which should
+#: stay in the cache of the processor.
+MAX_SUMS, MAX_ENTRIES = 2**22, 2**17
 
 
 class TransportNetwork:
@@ -120,15 +121,19 @@ class TransportNetwork:
 
     def most_delivered(self, demands: Array, networks: Mask | None = None) -> Array:
         """Return F(S) for networks of some of the lines, shape (R, N, 2^K); by default of all."""
+        many = max(1, MAX_SUMS >> self.n_nodes)
+        if len(demands) > many:
+            parts = np.split(demands, range(many, len(demands), many))
+            return np.concatenate([self.most_delivered(part, networks) for part in parts], axis=1)
         chosen = np.ones((1, len(self.lines)), dtype=bool) if networks is None else networks
         cuts = (chosen * self.line_capacity) @ self.crossing.T
         most = np.empty((len(cuts), len(demands), len(self.outside_capacity)))
         step = max(1, MAX_ENTRIES // self.outside_capacity.size)
+        demand_of = self.node_sets @ demands.T
         for start in range(0, len(demands), step):
             rows = slice(start, start + step)
-            demand_of = self.node_sets @ demands[rows].T
             # The sets of nodes stand first: a minimum over them is one of whole tables.
-            table = demand_of[:, :, None] + self.outside_capacity.T[:, None, :]
+            table = demand_of[:, rows, None] + self.outside_capacity.T[:, None, :]
             for cut, found in zip(cuts, most, strict=True):
                 found[rows] = (table + cut[:, None, None]).min(axis=0)
         return most
