@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from feaslearn.paper.descent import linear_start, random_start
     from feaslearn.paper.evaluation import Evaluation, evaluate
     from feaslearn.paper.losses import Predictability, Suboptimality
+    from feaslearn.paper.losses.programs import losses_by_program
     from feaslearn.paper.network import LearnedNetwork, TransportNetwork, learn_network
     from feaslearn.paper.problem import Clock, Data, Found, Problem, Samples
     from feaslearn.paper.regions import (
@@ -42,6 +43,7 @@ _HOMES = {
         "problem": "Clock Data Found Problem Samples",
         "regions": "Affine ConicSet Image Maps Scaled Ternary",
         "losses": "Predictability Suboptimality",
+        "losses.programs": "losses_by_program",
         "evaluation": "Evaluation evaluate",
         "network": "LearnedNetwork TransportNetwork learn_network",
         "truth": "AffineRows KnownRegion LinearProgram",
@@ -78,6 +80,7 @@ __all__ = [
     "evaluate",
     "learn_network",
     "linear_start",
+    "losses_by_program",
     "random_start",
 ]
 

@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Indices, Mask
-from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.exceptions import DataError
 from feaslearn.tolerances import CAPACITY_TOL, ROUNDING, TIE_TOL
 
 Line = tuple[int, int]
@@ -178,8 +178,8 @@ class TransportNetwork:
             )
         return np.clip(cheapest_first(most, prices), 0.0, self.generator_capacity)
 
-    def distance_to_feasible(self, decisions: Array, signals: Array, norm: str = "l2") -> Array:
-        """Return the distance of each decision to the dispatches that some flows allow.
+    def distance_to_feasible(self, decisions: Array, signals: Array) -> Array:
+        """Return the Euclidean distance of each decision to the dispatches that some flows allow.
 
         Parameters
         ----------
@@ -187,8 +187,6 @@ class TransportNetwork:
             The decisions.
         signals : ndarray of shape (N, m)
             The last ``n_nodes`` columns are the demands.
-        norm : {"l1", "l2"}, default="l2"
-            The norm.
 
         Returns
         -------
@@ -196,12 +194,10 @@ class TransportNetwork:
             The distances, not squared.
         """
         # All feasible dispatches are the cheapest ones of equal prices.
-        return self.distance_to_optimal(decisions, signals, np.zeros_like(decisions), norm)
+        return self.distance_to_optimal(decisions, signals, np.zeros_like(decisions))
 
-    def distance_to_optimal(
-        self, decisions: Array, signals: Array, costs: Array, norm: str = "l2"
-    ) -> Array:
-        """Return the distance of each decision to all cheapest dispatches.
+    def distance_to_optimal(self, decisions: Array, signals: Array, costs: Array) -> Array:
+        """Return the Euclidean distance of each decision to all cheapest dispatches.
 
         Parameters
         ----------
@@ -211,25 +207,18 @@ class TransportNetwork:
             The last ``n_nodes`` columns are the demands.
         costs : ndarray of shape (N, n_plants)
             The price of each plant.
-        norm : {"l1", "l2"}, default="l2"
-            The norm.
 
         Returns
         -------
         ndarray of shape (N,)
             The distances, not squared.
         """
-        if norm not in ("l1", "l2"):
-            raise UnsupportedError(f"TransportNetwork: norm={norm!r} is not known; use 'l1', 'l2'")
-        most, total = self.most_delivered(self._demands(signals))[0], np.zeros(len(decisions))
+        most, squares = self.most_delivered(self._demands(signals))[0], np.zeros(len(decisions))
         for rows, plants, F in price_groups(most, costs):
             x = decisions[np.ix_(rows, plants)]
-            if norm == "l1":
-                total[rows] += l1_distance(F, x)
-            else:
-                nearest = np.array([nearest_base(*each) for each in zip(F, x, strict=True)])
-                total[rows] += ((nearest - x) ** 2).sum(axis=1)
-        return total if norm == "l1" else np.sqrt(total)
+            nearest = np.array([nearest_base(*each) for each in zip(F, x, strict=True)])
+            squares[rows] += ((nearest - x) ** 2).sum(axis=1)
+        return np.sqrt(squares)
 
     def _demands(self, signals: ArrayLike) -> Array:
         demands = np.asarray(signals, dtype=float)[:, -self.n_nodes :]
