@@ -4,6 +4,8 @@ Regions", ICML 2025, complete and on its own.
 A table of contents. Data and problem: `Data`, `Problem`, `Found`. Regions, equation (7):
 `Affine`, `Scaled` and `Ternary` images of a set, `ConicSet`. Losses, equation (5):
 `Predictability`, `Suboptimality`. `evaluate` measures what the tables of the paper show.
+Problem 2 of section 5.2: `learn_network` among the lines of a `TransportNetwork`. What the tables
+are made from, and what they compare with: `datasets`, `baselines`.
 """
 
 from __future__ import annotations
@@ -12,12 +14,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from feaslearn.paper import baselines, datasets
     from feaslearn.paper.algorithm_1 import algorithm1
     from feaslearn.paper.algorithm_2 import algorithm2
     from feaslearn.paper.descent import linear_start, random_start
     from feaslearn.paper.evaluation import Evaluation, evaluate
     from feaslearn.paper.losses import Predictability, Suboptimality
     from feaslearn.paper.losses.programs import losses_by_program
+    from feaslearn.paper.network import LearnedNetwork, TransportNetwork, learn_network
     from feaslearn.paper.problem import Clock, Data, Found, Problem, Samples
     from feaslearn.paper.regions import (
         Affine,
@@ -41,10 +45,13 @@ _HOMES = {
         "losses": "Predictability Suboptimality",
         "losses.programs": "losses_by_program",
         "evaluation": "Evaluation evaluate",
+        "network": "LearnedNetwork TransportNetwork learn_network",
         "truth": "AffineRows KnownRegion LinearProgram",
     }.items()
     for name in names.split()
 }
+
+_MODULES = ("baselines", "datasets")
 
 __all__ = [
     "Affine",
@@ -56,6 +63,7 @@ __all__ = [
     "Found",
     "Image",
     "KnownRegion",
+    "LearnedNetwork",
     "LinearProgram",
     "Maps",
     "Predictability",
@@ -64,9 +72,13 @@ __all__ = [
     "Scaled",
     "Suboptimality",
     "Ternary",
+    "TransportNetwork",
     "algorithm1",
     "algorithm2",
+    "baselines",
+    "datasets",
     "evaluate",
+    "learn_network",
     "linear_start",
     "losses_by_program",
     "random_start",
@@ -75,6 +87,8 @@ __all__ = [
 if not TYPE_CHECKING:  # or every misspelt name would pass a type checker
 
     def __getattr__(name: str) -> object:
+        if name in _MODULES:
+            return import_module(f"{__name__}.{name}")
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
