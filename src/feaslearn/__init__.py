@@ -108,6 +108,7 @@ __all__ = [
     "losses",
     "metrics",
     "network",
+    "paper",
     "plots",
     "problem",
     "report",

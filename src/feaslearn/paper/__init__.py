@@ -1,0 +1,73 @@
+"""The system of Ren, Mohajerin Esfahani and Georghiou, "Inverse Optimization via Learning Feasible
+Regions", ICML 2025, complete and on its own.
+
+A table of contents. Data and problem: `Data`, `Problem`, `Found`. Regions, equations (1) and (2):
+`Affine`, `Scaled` and `Ternary` images of a set, `ConicSet`. Losses, equations (4a) and (4b):
+`Predictability`, `Suboptimality`. `evaluate` measures what the tables of the paper show.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from feaslearn.paper.evaluation import Evaluation, evaluate
+    from feaslearn.paper.losses import Predictability, Suboptimality
+    from feaslearn.paper.problem import Clock, Data, Found, Problem, Samples
+    from feaslearn.paper.regions import (
+        Affine,
+        ConicSet,
+        Image,
+        Maps,
+        Scaled,
+        Ternary,
+    )
+    from feaslearn.paper.truth import AffineRows, KnownRegion, LinearProgram
+
+# The module that holds each name.
+_HOMES = {
+    name: home
+    for home, names in {
+        "problem": "Clock Data Found Problem Samples",
+        "regions": "Affine ConicSet Image Maps Scaled Ternary",
+        "losses": "Predictability Suboptimality",
+        "evaluation": "Evaluation evaluate",
+        "truth": "AffineRows KnownRegion LinearProgram",
+    }.items()
+    for name in names.split()
+}
+
+__all__ = [
+    "Affine",
+    "AffineRows",
+    "Clock",
+    "ConicSet",
+    "Data",
+    "Evaluation",
+    "Found",
+    "Image",
+    "KnownRegion",
+    "LinearProgram",
+    "Maps",
+    "Predictability",
+    "Problem",
+    "Samples",
+    "Scaled",
+    "Suboptimality",
+    "Ternary",
+    "evaluate",
+]
+
+if not TYPE_CHECKING:  # or every misspelt name would pass a type checker
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return list(__all__)
