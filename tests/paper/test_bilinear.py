@@ -6,13 +6,13 @@ import sys
 
 import numpy as np
 import pytest
+from feaslearn.paper.algorithm1 import algorithm1
 
 from feaslearn import Box, L2Ball, Simplex
 from feaslearn.exceptions import DataError, MissingExtraError, UnsupportedError
-from feaslearn.paper.algorithm1 import algorithm1
 from feaslearn.paper.bilinear_program import bilinear, make_solver
 from feaslearn.paper.losses import Predictability, Suboptimality
-from feaslearn.paper.binary_sets import mixed_integer
+from feaslearn.paper.milp import mixed_integer
 from feaslearn.paper.problem import Found, Problem, Samples
 from feaslearn.paper.regions import Affine, Cone, ConicSet, Scaled
 

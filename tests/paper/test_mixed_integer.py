@@ -14,7 +14,7 @@ from feaslearn import Polytope, Simplex
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.paper.enumerated import EnumeratedSamples, NodeProgram
 from feaslearn.paper.losses import Predictability, Suboptimality
-from feaslearn.paper.binary_sets import BranchAndBound, mixed_integer
+from feaslearn.paper.milp import BranchAndBound, mixed_integer
 from feaslearn.paper.problem import Clock, Problem, Samples
 from feaslearn.paper.regions import Affine
 
@@ -225,18 +225,24 @@ def test_bound_and_loss_close_in_on_each_other() -> None:
 
 
 def test_units_and_row_order_do_not_matter() -> None:
-    random = np.random.default_rng(0)
     samples = l1_ball(30, seed=1)
-    samples = samples._replace(features=np.column_stack([np.ones(30), random.normal(size=30)]))
-    plain = mixed_integer(columns(samples, 4))
-    scaled = samples._replace(
-        features=samples.features * [1.0, 1e-3] + [0.0, 7.0], decisions=1e4 * samples.decisions
-    )
-    assert mixed_integer(columns(scaled, 4)).objective == pytest.approx(
-        1e8 * plain.objective, rel=1e-3
-    )
-    turned = samples.rows(random.permutation(30))
-    assert mixed_integer(columns(turned, 4)).objective == pytest.approx(plain.objective, rel=1e-3)
+    plain = mixed_integer(columns(samples, 3)).objective
+    large = samples._replace(costs=1e-3 * samples.costs, decisions=1e4 * samples.decisions)
+    assert mixed_integer(columns(large, 3)).objective == pytest.approx(1e8 * plain, rel=1e-3)
+    turned = samples.rows(np.random.default_rng(0).permutation(30))
+    assert mixed_integer(columns(turned, 3)).objective == pytest.approx(plain, rel=1e-3)
+
+
+def test_offsets_and_units_of_features_do_not_matter() -> None:
+    samples = noisy(5, seed=5, k=2)
+    plain = mixed_integer(problem_of(samples, "simplex", "predictability"))
+    moved = samples._replace(features=samples.features * [1.0, 1e-3] + [0.0, 7.0])
+    found = mixed_integer(problem_of(moved, "simplex", "predictability"))
+    assert found.objective == pytest.approx(plain.objective, rel=1e-3)
+    predicted = [
+        each.decide(part.features, part.costs) for each, part in ((plain, samples), (found, moved))
+    ]
+    np.testing.assert_allclose(*predicted, atol=1e-4)
 
 
 def test_the_same_seed_finds_the_same() -> None:

@@ -3,7 +3,8 @@ Regions", ICML 2025, complete and on its own.
 
 A table of contents. Data and problem: `Data`, `Problem`, `Found`. Regions, equations (1) and (2):
 `Affine`, `Scaled` and `Ternary` images of a set, `ConicSet`. Losses, equations (4a) and (4b):
-`Predictability`, `Suboptimality`. `evaluate` measures what the tables of the paper show.
+`Predictability`, `Suboptimality`. Reformulations to global optimality, Section 3.3: `convex`,
+`mixed_integer`, `ternary`; Theorem 3.3: `bilinear`. `evaluate` measures what the tables of the paper show.
 """
 
 from __future__ import annotations
@@ -12,8 +13,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from feaslearn.paper.bilinear_program import bilinear
     from feaslearn.paper.evaluation import Evaluation, evaluate
     from feaslearn.paper.losses import Predictability, Suboptimality
+    from feaslearn.paper.milp import mixed_integer
     from feaslearn.paper.problem import Clock, Data, Found, Problem, Samples
     from feaslearn.paper.regions import (
         Affine,
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
         Scaled,
         Ternary,
     )
+    from feaslearn.paper.scaled import convex
+    from feaslearn.paper.ternary_map import ternary
     from feaslearn.paper.truth import AffineRows, KnownRegion, LinearProgram
 
 # The module that holds each name.
@@ -32,6 +37,10 @@ _HOMES = {
         "problem": "Clock Data Found Problem Samples",
         "regions": "Affine ConicSet Image Maps Scaled Ternary",
         "losses": "Predictability Suboptimality",
+        "scaled": "convex",
+        "milp": "mixed_integer",
+        "ternary_map": "ternary",
+        "bilinear_program": "bilinear",
         "evaluation": "Evaluation evaluate",
         "truth": "AffineRows KnownRegion LinearProgram",
     }.items()
@@ -56,7 +65,11 @@ __all__ = [
     "Scaled",
     "Suboptimality",
     "Ternary",
+    "bilinear",
+    "convex",
     "evaluate",
+    "mixed_integer",
+    "ternary",
 ]
 
 if not TYPE_CHECKING:  # or every misspelt name would pass a type checker

@@ -26,10 +26,10 @@ from numpy.typing import NDArray
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, MissingExtraError, SolverError, UnsupportedError
-from feaslearn.paper.algorithm1 import algorithm1
+from feaslearn.paper.algorithm_1 import algorithm1
 from feaslearn.paper.enumerated import EnumeratedSamples, NodeProgram
 from feaslearn.paper.losses import Suboptimality
-from feaslearn.paper.binary_sets import bounded, check_gap, improved, starts
+from feaslearn.paper.milp import bounded, check_gap, improved, starts
 from feaslearn.paper.problem import Clock, Found, Problem, Status
 from feaslearn.paper.regions import Affine, Maps
 from feaslearn.paper.regions.image import form_of
@@ -155,8 +155,6 @@ def _lists_points(problem: Problem) -> bool:
     Z, loss = problem.region.Z, problem.loss
     if not form_of(Z).polyhedral or (loss.norm == "l2" and not loss.squared):
         return False
-    if isinstance(loss, Suboptimality) and np.isnan(problem.samples.decisions).any():
-        return False
     return len(Z.vertices()) <= FEW_POINTS
 
 
@@ -213,18 +211,16 @@ class BilinearProgram:
         self._in_cone(multipliers, dual=True)
         for j in range(len(z)):
             add(c @ A[:, j] - form.H[:, j] @ multipliers == 0.0)
-        hidden = np.isnan(x)
         image = self._variables(x.shape, -np.inf, np.inf)
         for row in range(len(x)):
             add(A[row] @ z + b[row] - image[row] == 0.0)
         bound = multipliers @ form.h
         if not self._priced:
             add(c @ (image - b) - bound <= 0.0)
-            return self._norm((image - np.where(hidden, 0.0, x))[~hidden])
-        known = np.where(hidden, self._variables(x.shape, -np.inf, np.inf), x)
+            return self._norm((image - x)[~np.isnan(x)])
         excess = self._solver.variable(0.0, np.inf)
-        add(c @ (known - b) - bound - excess <= 0.0)
-        return self._norm(np.append(image - known, excess))
+        add(c @ (x - b) - bound - excess <= 0.0)
+        return self._norm(np.append(image - x, excess))
 
     def _in_cone(self, slack: NDArray[Any], dual: bool) -> None:
         """Add ``slack in K``, or in the dual cone, which is free where K is zero."""

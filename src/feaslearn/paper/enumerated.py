@@ -16,12 +16,13 @@ import scipy.sparse as sp
 
 from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.exceptions import InfeasibleProblemError, SolverError
+from feaslearn.paper.least_squares import moments
 from feaslearn.paper.losses import Loss, Suboptimality
 from feaslearn.paper.problem import Clock, OutOfTime, Problem
 from feaslearn.paper.regions import Cone, Maps
 from feaslearn.paper.regions.programs import interior_point
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.tolerances import ACCEPT_TOL, LEAST_RIDGE, ROUNDING, TIE_TOL, TIGHT_TOL, divisors
+from feaslearn.tolerances import ACCEPT_TOL, LEAST_RIDGE, TIE_TOL, TIGHT_TOL, divisors
 
 
 @dataclass(frozen=True)
@@ -50,10 +51,7 @@ class EnumeratedSamples:
     def of(cls, problem: Problem) -> EnumeratedSamples:
         """Write the samples of a problem whose set lists its points."""
         features, costs, decisions, weights = problem.samples
-        mean = weights @ features
-        span = np.sqrt(weights @ (features - mean) ** 2)
-        span[span <= ROUNDING * np.abs(mean)] = np.inf
-        mean[0], span[0] = 0.0, 1.0
+        mean, span = moments(features, weights)
         features = (features - mean) / span
         seen = weights[:, None] * ~np.isnan(decisions)
         center = (seen * np.nan_to_num(decisions)).sum(axis=0) / divisors(seen.sum(axis=0))

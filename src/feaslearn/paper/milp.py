@@ -35,6 +35,7 @@ from __future__ import annotations
 import contextlib
 import heapq
 import logging
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
@@ -45,9 +46,9 @@ from scipy.optimize import minimize
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
 from feaslearn.paper.enumerated import EnumeratedSamples, NodeProgram
+from feaslearn.paper.least_squares import least_squares
 from feaslearn.paper.problem import Clock, Found, OutOfTime, Problem, Status
 from feaslearn.paper.regions import Affine, Maps
-from feaslearn.paper.starts import cluster_centers, least_squares
 from feaslearn.tolerances import FEASIBILITY_TOL, NUDGE, SAME_TOL, ZERO_LOSS
 
 logger = logging.getLogger("feaslearn")
@@ -217,9 +218,7 @@ class BranchAndBound:
         loss, bound = map(self.samples.in_units, (self.value, self.lower_bound))
         last = self.history[-1] if self.history else {}
         if (last.get("loss"), last.get("lower bound")) != (loss, bound):
-            self.history.append(
-                {"seconds": self.clock.seconds, "loss": loss, "lower bound": bound}
-            )
+            self.history.append({"seconds": self.clock.seconds, "loss": loss, "lower bound": bound})
 
     @property
     def target(self) -> float:
@@ -336,12 +335,25 @@ def starts(
     residuals = np.nan_to_num(x - features @ policy)
     if samples.interchangeable:
         A = np.zeros((*policy.shape, Z.dimension))
-        A[0] = cluster_centers(residuals, weights, Z.dimension, random).T
+        A[0] = _clusters(residuals, weights, Z.dimension, random).T
         yield samples.matrix(Maps(A, policy))
     spread = np.sqrt(weights @ residuals**2)
     for _ in range(count):
         A = random.standard_normal((*policy.shape, Z.dimension)) * spread[:, None]
         yield _cooled(samples, samples.matrix(Maps(A, policy - A @ Z.center())), clock)
+
+
+def _clusters(points: Array, weights: Array, p: int, random: np.random.Generator) -> Array:
+    """Return p centres of groups of points, in turn where there are fewer points."""
+    # Half a second that other searches need not wait for.
+    from sklearn.cluster import KMeans
+
+    groups, seed = min(p, len(points)), int(random.integers(2**31 - 1))
+    with warnings.catch_warnings():
+        # Fewer distinct points than groups: equal centres, which the search tells apart.
+        warnings.simplefilter("ignore", UserWarning)
+        found = KMeans(groups, n_init=1, random_state=seed).fit(points, sample_weight=weights)
+    return np.asarray(found.cluster_centers_[np.arange(p) % groups])
 
 
 def improved(program: NodeProgram, beta: Array) -> tuple[float, Array]:

@@ -27,11 +27,12 @@ from scipy.optimize import minimize
 
 from feaslearn.arrays import Array, Indices
 from feaslearn.exceptions import SolverError, UnsupportedError
+from feaslearn.paper.least_squares import least_squares
 from feaslearn.paper.losses import Predictability, Suboptimality
-from feaslearn.paper.binary_sets import bounded, check_gap, check_norm
+from feaslearn.paper.milp import bounded, check_gap, check_norm
 from feaslearn.paper.problem import Clock, Found, OutOfTime, Problem, Status
 from feaslearn.paper.regions import Ternary
-from feaslearn.paper.starts import least_squares
+from feaslearn.paper.regions.image import form_of
 from feaslearn.sets import Box, Hypersimplex, L1Ball, Simplex
 from feaslearn.solvers.mip import MixedIntegerProgram
 from feaslearn.tolerances import ROUNDING, SAME_TOL, ZERO_LOSS
@@ -92,7 +93,7 @@ def ternary(
     region = problem.region
     if not isinstance(region, Ternary):
         raise UnsupportedError(f"ternary: {region!r} is not Ternary")
-    if region.Z.discrete or not region.Z.conic_form().polyhedral:
+    if region.Z.discrete or not form_of(region.Z).polyhedral:
         raise UnsupportedError(
             f"ternary: {region.Z!r} is binary or curved; a polyhedral set without binary=True, "
             "such as Box or L1Ball, is served"
@@ -258,7 +259,7 @@ class TernaryProgram:
     def __init__(self, problem: Problem, clock: Clock) -> None:
         self.model = MixedIntegerProgram("training")
         self._loss, self._samples = problem.loss, problem.samples
-        self._form = problem.region.Z.conic_form()
+        self._form = form_of(problem.region.Z)
         self._priced = isinstance(problem.loss, Suboptimality)
         self._costs = problem.loss.unit_costs(problem.samples.costs)
         n, k, p = problem.n_decisions, problem.n_features, problem.region.Z.dimension
@@ -303,14 +304,12 @@ class TernaryProgram:
         if not self._priced:
             paid = [(P, np.repeat(c[:, None], p, axis=1)), (M, -np.repeat(c[:, None], p, axis=1))]
             model.row([*paid, (multipliers, -self._form.h)], upper=0.0)
-        residuals, x = self._residuals(i, P, M)
+        residuals = self._residuals(i, P, M)
         if self._priced:
             excess = model.columns(1, lower=0.0)
-            hidden = np.flatnonzero(np.isnan(self._samples.decisions[i]))
-            known = float(np.nan_to_num(self._samples.decisions[i]) @ c)
             offset = [(self.b[:, j], c[j] * phi) for j in range(n)]
-            terms = [(excess, 1.0), *offset, (multipliers, self._form.h), (x, -c[hidden])]
-            model.row(terms, lower=known)
+            terms = [(excess, 1.0), *offset, (multipliers, self._form.h)]
+            model.row(terms, lower=float(c @ self._samples.decisions[i]))
             residuals = np.append(residuals, excess)
         self._count(float(self._samples.weights[i]), residuals)
 
@@ -336,19 +335,15 @@ class TernaryProgram:
             model.row(terms, lower=0.0, upper=0.0)
         return multipliers
 
-    def _residuals(self, i: int, P: Columns, M: Columns) -> tuple[Columns, Columns]:
-        """Return the residuals that count, and the unobserved decisions (suboptimality only)."""
+    def _residuals(self, i: int, P: Columns, M: Columns) -> Columns:
+        """Return the residuals of the decisions that were observed."""
         model, x, phi = self.model, self._samples.decisions[i], self._samples.features[i]
-        counted = np.arange(len(x)) if self._priced else np.flatnonzero(~np.isnan(x))
-        hidden = np.flatnonzero(np.isnan(x)) if self._priced else np.zeros(0, dtype=np.intp)
-        unknown = model.columns(len(hidden))
+        counted = np.flatnonzero(~np.isnan(x))
         residuals = model.columns(len(counted))
         for j, residual in zip(counted, residuals, strict=True):
             terms = [(P[j], 1.0), (M[j], -1.0), (self.b[:, j], phi), (residual, -1.0)]
-            terms += [(unknown[hidden == j], -1.0)]
-            right = float(np.nan_to_num(x[j]))
-            model.row(terms, lower=right, upper=right)
-        return residuals, unknown
+            model.row(terms, lower=x[j], upper=x[j])
+        return residuals
 
     def _count(self, weight: float, residuals: Columns) -> None:
         """Make the norm of the residuals count in the objective."""
