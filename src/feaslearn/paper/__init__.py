@@ -4,7 +4,8 @@ Regions", ICML 2025, complete and on its own.
 A table of contents. Data and problem: `Data`, `Problem`, `Found`. Regions, equations (1) and (2):
 `Affine`, `Scaled` and `Ternary` images of a set, `ConicSet`. Losses, equations (4a) and (4b):
 `Predictability`, `Suboptimality`. Reformulations to global optimality, Section 3.3: `convex`,
-`mixed_integer`, `ternary`; Theorem 3.3: `bilinear`. `evaluate` measures what the tables of the paper show.
+`mixed_integer`, `ternary`; Theorem 3.3: `bilinear`. `evaluate` measures what the tables of the
+paper show.
 """
 
 from __future__ import annotations
@@ -13,7 +14,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from feaslearn.paper.algorithm_1 import algorithm1
+    from feaslearn.paper.algorithm_2 import algorithm2
     from feaslearn.paper.bilinear_program import bilinear
+    from feaslearn.paper.descent import linear_start, random_start
     from feaslearn.paper.evaluation import Evaluation, evaluate
     from feaslearn.paper.losses import Predictability, Suboptimality
     from feaslearn.paper.milp import mixed_integer
@@ -34,6 +38,9 @@ if TYPE_CHECKING:
 _HOMES = {
     name: home
     for home, names in {
+        "algorithm_1": "algorithm1",
+        "algorithm_2": "algorithm2",
+        "descent": "linear_start random_start",
         "problem": "Clock Data Found Problem Samples",
         "regions": "Affine ConicSet Image Maps Scaled Ternary",
         "losses": "Predictability Suboptimality",
@@ -65,10 +72,14 @@ __all__ = [
     "Scaled",
     "Suboptimality",
     "Ternary",
+    "algorithm1",
+    "algorithm2",
     "bilinear",
     "convex",
     "evaluate",
+    "linear_start",
     "mixed_integer",
+    "random_start",
     "ternary",
 ]
 

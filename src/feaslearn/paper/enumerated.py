@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.exceptions import InfeasibleProblemError, SolverError
-from feaslearn.paper.least_squares import moments
+from feaslearn.paper.descent import Standardization
 from feaslearn.paper.losses import Loss, Suboptimality
 from feaslearn.paper.problem import Clock, OutOfTime, Problem
 from feaslearn.paper.regions import Cone, Maps
@@ -40,9 +40,7 @@ class EnumeratedSamples:
     costs: Array
     decisions: Array
     groups: Indices
-    #: Mean and deviation of the features, infinite where one never changes.
-    mean: Array
-    span: Array
+    standard: Standardization
     #: Mean of the decisions, and the largest distance from it.
     center: Array
     scale: float
@@ -50,9 +48,8 @@ class EnumeratedSamples:
     @classmethod
     def of(cls, problem: Problem) -> EnumeratedSamples:
         """Write the samples of a problem whose set lists its points."""
-        features, costs, decisions, weights = problem.samples
-        mean, span = moments(features, weights)
-        features = (features - mean) / span
+        standard = Standardization.of(problem)
+        features, costs, decisions, weights = standard.apply(problem).samples
         seen = weights[:, None] * ~np.isnan(decisions)
         center = (seen * np.nan_to_num(decisions)).sum(axis=0) / divisors(seen.sum(axis=0))
         decisions = decisions - center
@@ -64,7 +61,7 @@ class EnumeratedSamples:
         pairs = np.nan_to_num(np.hstack([features, decisions]), nan=np.inf)
         groups = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
         costs, decisions = problem.loss.unit_costs(costs), decisions / scale
-        return cls(problem, psi, features, costs, decisions, groups, mean, span, center, scale)
+        return cls(problem, psi, features, costs, decisions, groups, standard, center, scale)
 
     @property
     def Z(self) -> PrimitiveSet:
@@ -92,26 +89,18 @@ class EnumeratedSamples:
 
     def beta(self, theta: Array) -> Array:
         """Return ``beta``, given parameters of the region."""
-        A, b = self.problem.maps(theta)
-        b = b.copy()
-        b[0] -= self.center
-        span = np.where(np.isfinite(self.span), self.span, 0.0)
-        moved = [table * span.reshape(-1, *[1] * (table.ndim - 1)) for table in (A, b)]
-        for table, before in zip(moved, (A, b), strict=True):
-            table[0] += np.tensordot(self.mean, before, axes=1)
-            table /= self.scale
-        return self.matrix(Maps(*moved))
+        A, b = self.problem.maps(self.standard.convert(self.problem, theta))
+        return self.matrix(Maps(A, np.vstack([b[:1] - self.center, b[1:]]))) / self.scale
 
     def theta(self, beta: Array) -> Array:
         """Return the parameters of the region."""
-        k, n, p = len(self.mean), beta.shape[1], self.Z.dimension
-        columns = beta.reshape(k, -1, n) * self.scale / self.span[:, None, None]
-        columns[0] -= np.tensordot(self.mean, columns, axes=1)
+        k, n, p = self.problem.n_features, beta.shape[1], self.Z.dimension
+        columns = self.scale * beta.reshape(k, -1, n)
         A, b = columns[:, :p].transpose(0, 2, 1), np.zeros((k, n))
         if columns.shape[1] > p:
             b = columns[:, p].copy()
         b[0] += self.center
-        return self.problem.region.theta_of(Maps(A, b))
+        return self.standard.revert(self.problem, self.problem.region.theta_of(Maps(A, b)))
 
     @property
     def n_points(self) -> int:

@@ -31,11 +31,8 @@ minimisers of another in a coded set. In the order of the file:
 The second half, set by set:
 
 - simplex: entries of q below a water level s rise to it, :math:`\sum_k (s - q_k)_+ = r`, and t = s;
-- L1 ball: entries of abs(q) above a level s fall to it, :math:`\sum_k (|q_k| - s)_+ = r`, t = -s;
 - L2 ball: q shrinks by r, and t = -(|q| - r), not above zero;
-- box: :math:`z_k = -q_k / r`, cut to the limits;
-- hypersimplex: :math:`v_k` is s cut to :math:`[q_k, q_k + r]`, :math:`\sum_k (v_k - q_k) = mr`;
-- polytope given by its vertices: the point of least norm in their hull, scaled by r and moved by q.
+- others: the point of least norm of a set that has vertices, scaled by r and moved by q.
 """
 
 from __future__ import annotations
@@ -45,14 +42,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.solvers.jit import inner_kernel, kernel
 from feaslearn.solvers.oracle_kernels import (
     BINARY_POINTS,
-    BOX,
-    HYPERSIMPLEX,
-    L1_BALL,
     L2_BALL,
-    POINTS,
     SIMPLEX,
     SetCode,
     entry_sizes,
@@ -443,11 +437,15 @@ def nearest_in_image(ball: BallImage, target: Array, r: Array, z: Array) -> floa
     return t
 
 
+def code_of(Z: PrimitiveSet) -> SetCode | None:
+    """Return what kernels read of a set, or None where a solver serves it."""
+    code = Z.code()
+    return code if code is not None and len(code.kinds) == 1 else None
+
+
 def can_project(code: SetCode) -> bool:
-    """Whether `nearest` serves this set: convex, and balls only alone, not inside a product."""
-    if BINARY_POINTS in code.kinds:
-        return False
-    return len(code.kinds) == 1 or L2_BALL not in code.kinds
+    """Whether `nearest` serves this set: it does if the set is convex."""
+    return code.kinds[0] != BINARY_POINTS
 
 
 @kernel
@@ -457,7 +455,7 @@ def nearest(code: SetCode, M: Array, target: Array, q: Array, tolerance: float, 
     For sets that it serves, see `can_project`. Rows of ``M`` that are zero where ``target`` is zero
     do not count (unobserved decisions).
     """
-    if code.kinds[0] == L2_BALL and code.kinds.size == 1:
+    if code.kinds[0] == L2_BALL:
         if minimize_twice(code, q, tolerance, q, z):
             ball = ball_image(M)
             nearest_in_image(ball, target, np.empty(ball.U.shape[1]), z)
@@ -522,33 +520,21 @@ def add_gradient(phi: Array, d: Array, z: Array, weight: float, dA: Array, db: A
 
 @inner_kernel
 def add_ball_gradient(
-    code: SetCode, A: Array, phi: Array, c: Array, q: Array, d: Array, weight: float, dA: Array
+    A: Array, phi: Array, c: Array, q: Array, d: Array, weight: float, dA: Array
 ) -> None:
     """Add what a ball's minimiser ``-q / |q|`` adds by turning: ``-phi_k c (P A'd)' / |q|``."""
-    K, n, _ = A.shape
-    for block in range(code.kinds.size):
-        if code.kinds[block] != L2_BALL:
-            continue
-        first, last = code.starts[block], code.starts[block + 1]
-        norm = 0.0
-        for column in range(first, last):
-            norm += q[column] * q[column]
-        norm = np.sqrt(norm)
-        if norm == 0.0:
-            continue
-        u = np.zeros(last - first)
+    K, n, p = A.shape
+    norm = np.sqrt(np.sum(q * q))
+    if norm == 0.0:
+        return
+    u = np.zeros(p)
+    latent_cost(A, phi, d, u)
+    along = np.sum(u * q) / (norm * norm)
+    for column in range(p):
+        turned = (u[column] - along * q[column]) / norm
         for k in range(K):
             for j in range(n):
-                for column in range(first, last):
-                    u[column - first] += phi[k] * d[j] * A[k, j, column]
-        along = 0.0
-        for column in range(first, last):
-            along += u[column - first] * q[column] / (norm * norm)
-        for column in range(first, last):
-            turned = (u[column - first] - along * q[column]) / norm
-            for k in range(K):
-                for j in range(n):
-                    dA[k, j, column] -= weight * phi[k] * c[j] * turned
+                dA[k, j, column] -= weight * phi[k] * c[j] * turned
 
 
 @inner_kernel
@@ -625,8 +611,8 @@ def predictability_rows(
                 e[j] = 0.0 if np.isnan(X[i, j]) else x[j] - X[i, j]
         values[i] = norm_and_slope(norm, e, d)
         add_gradient(phi, d, z, weights[i], dA, db)
-        if not tied:
-            add_ball_gradient(code, A, phi, c, q, d, weights[i], dA)
+        if not tied and code.kinds[0] == L2_BALL:
+            add_ball_gradient(A, phi, c, q, d, weights[i], dA)
 
 
 @inner_kernel
@@ -717,124 +703,37 @@ def suboptimality_rows(
 
 
 @inner_kernel
-def _water_level(a: Array, amount: float) -> tuple[float, int]:
-    """Return the s with ``sum (s - a_k)_+ = amount`` and how many entries lie below it."""
-    level = np.inf
-    for k in range(a.size):
-        level = min(level, a[k])
-    level += amount
-    count = 1
-    for _ in range(a.size + 1):
+def _on_simplex(q: Array, r: float, z: Array) -> tuple[float, float]:
+    """Find the level s with ``sum (s - q_k)_+ = r``."""
+    level, count = np.min(q) + r, 1
+    for _ in range(q.size + 1):
         total, below = 0.0, 0
-        for k in range(a.size):
-            if a[k] < level:
-                total += a[k]
+        for k in range(q.size):
+            if q[k] < level:
+                total += q[k]
                 below += 1
         if below == 0:
             break
         count = below
-        lower = (amount + total) / below
+        lower = (r + total) / below
         if lower >= level:
             break
         level = lower
-    return level, count
-
-
-@inner_kernel
-def _simplex(q: Array, r: float, z: Array) -> tuple[float, float]:
-    level, count = _water_level(q, r)
     for k in range(q.size):
         z[k] = max(level - q[k], 0.0) / r
     return level, 0.5 / count
 
 
 @inner_kernel
-def _l1_ball(q: Array, r: float, z: Array) -> tuple[float, float]:
-    for k in range(q.size):
-        z[k] = -abs(q[k])
-    level, count = _water_level(z, r)
-    slope = 0.5 / count
-    if level >= 0.0:
-        level, slope = 0.0, 0.0
-    for k in range(q.size):
-        fall = max(level - z[k], 0.0) / r
-        z[k] = -fall if q[k] > 0.0 else fall
-    return level, slope
-
-
-@inner_kernel
-def _l2_ball(q: Array, r: float, z: Array) -> tuple[float, float]:
-    norm = 0.0
-    for k in range(q.size):
-        norm += q[k] * q[k]
-    norm = np.sqrt(norm)
+def _on_ball(q: Array, r: float, z: Array) -> tuple[float, float]:
+    norm = np.sqrt(np.sum(q * q))
     for k in range(q.size):
         z[k] = -q[k] / max(norm, r)
     return min(r - norm, 0.0), 0.5 if r < norm else 0.0
 
 
 @inner_kernel
-def _box(q: Array, r: float, lower: Array, upper: Array, z: Array) -> tuple[float, float]:
-    t, slope = 0.0, 0.0
-    for k in range(q.size):
-        free = -q[k] / r
-        z[k] = min(max(free, lower[k]), upper[k])
-        if z[k] != free:
-            t += (q[k] + r * z[k]) * z[k]
-            slope += 0.5 * z[k] * z[k]
-    return t, slope
-
-
-@inner_kernel
-def _filled(q: Array, r: float, level: float) -> tuple[float, int]:
-    """Return ``sum_k min(max(level - q_k, 0), r)`` and how many terms are strictly between."""
-    total, free = 0.0, 0
-    for k in range(q.size):
-        rise = level - q[k]
-        total += min(max(rise, 0.0), r)
-        free += 0.0 < rise < r
-    return total, free
-
-
-@inner_kernel
-def _hypersimplex(q: Array, r: float, ones: int, z: Array) -> tuple[float, float]:
-    low, high = q[0], q[0]
-    for k in range(q.size):
-        low, high = min(low, q[k]), max(high, q[k])
-    high += r
-    level = 0.5 * (low + high)
-    for _ in range(200):
-        total, free = _filled(q, r, level)
-        excess = total - ones * r
-        if excess > 0.0:
-            high = level
-        else:
-            low = level
-        following = level - excess / free if free > 0 else 0.5 * (low + high)
-        if not low < following < high:
-            following = 0.5 * (low + high)
-        if excess == 0.0 or abs(following - level) <= 1e-16 * abs(level):
-            break
-        level = following
-    t, left, free = 0.0, ones, 0
-    for k in range(q.size):
-        rise = level - q[k]
-        z[k] = min(max(rise / r, 0.0), 1.0)
-        if rise >= r:
-            t += q[k] + r
-            left -= 1
-        elif rise > 0.0:
-            free += 1
-    slope = 0.5 * (ones - left)
-    if free > 0:
-        t += left * level
-        slope += 0.5 * left * left / free
-    return t, slope
-
-
-@inner_kernel
-def lifted_cost_by_vertices(code: SetCode, q: Array, r: float, z: Array) -> tuple[float, float]:
-    """Do what `lifted_cost` does for any set that has vertices, with a positive ``r = nu / 2``."""
+def _by_vertices(code: SetCode, q: Array, r: float, z: Array) -> tuple[float, float]:
     p = q.size
     corral = new_corral(p, p)
     M, target, zero = np.zeros((p, p)), np.empty(p), np.zeros(p)
@@ -850,45 +749,16 @@ def lifted_cost_by_vertices(code: SetCode, q: Array, r: float, z: Array) -> tupl
 
 
 @inner_kernel
-def lists_points(code: SetCode) -> bool:
-    """Whether a block is given by its vertices."""
-    for j in range(code.kinds.size):  # noqa: SIM110 -- generators do not compile
-        if code.kinds[j] == POINTS:
-            return True
-    return False
-
-
-@inner_kernel
 def lifted_cost(code: SetCode, q: Array, nu: float, z: Array) -> tuple[float, float]:
-    """Write z, and return t and its derivative in ``nu``; at zero, the minimum of q over Z.
-
-    A block that is given by its vertices needs `lifted_cost_by_vertices` where nu is positive.
-    """
-    r = 0.5 * nu
-    t, slope = 0.0, 0.0
-    if r == 0.0:
+    """Write z, and return t and its derivative in ``nu``; at zero, the minimum of q over Z."""
+    if nu == 0.0:
         minimize_twice(code, q, 0.0, q, z)
-        for k in range(q.size):
-            t += q[k] * z[k]
-            slope += 0.5 * z[k] * z[k]
-        return t, slope
-    for j in range(code.kinds.size):
-        kind = code.kinds[j]
-        block = slice(code.starts[j], code.starts[j + 1])
-        part, rate = 0.0, 0.0
-        if kind == SIMPLEX:
-            part, rate = _simplex(q[block], r, z[block])
-        elif kind == L1_BALL:
-            part, rate = _l1_ball(q[block], r, z[block])
-        elif kind == L2_BALL:
-            part, rate = _l2_ball(q[block], r, z[block])
-        elif kind == BOX:
-            part, rate = _box(q[block], r, code.lower[block], code.upper[block], z[block])
-        elif kind == HYPERSIMPLEX:
-            part, rate = _hypersimplex(q[block], r, code.counts[j], z[block])
-        t += part
-        slope += rate
-    return t, slope
+        return float(np.sum(q * z)), 0.5 * float(np.sum(z * z))
+    if code.kinds[0] == SIMPLEX:
+        return _on_simplex(q, 0.5 * nu, z)
+    if code.kinds[0] == L2_BALL:
+        return _on_ball(q, 0.5 * nu, z)
+    return _by_vertices(code, q, 0.5 * nu, z)
 
 
 # Algorithm 2's inner problem, sample by sample.
@@ -1045,7 +915,7 @@ def find_multiplier(
     """Return the multiplier, the size of the corral, and how far both are from optimal."""
     low, high, nu = 0.0, np.inf, start
     along, residual, gap = 0.0, np.inf, 0.0
-    enumerated, half = lists_points(code), 0.5 * smoothing.dual
+    half = 0.5 * smoothing.dual
     for step in range(MOST_NEWTON):
         if step == 0 or not smoothing.exact:
             _aim(row, root, half * nu)
@@ -1061,10 +931,7 @@ def find_multiplier(
                     size = 0  # vertices of another map can mislead
                 along = span_square(corral, size, row.g)
         level, scale, slope = _place(row, nu, smoothing)
-        if enumerated and nu > 0.0:
-            t, rise = lifted_cost_by_vertices(code, row.q, 0.5 * nu, row.lifted)
-        else:
-            t, rise = lifted_cost(code, row.q, nu, row.lifted)
+        t, rise = lifted_cost(code, row.q, nu, row.lifted)
         excess = level - smoothing.rho * nu - t
         slope -= half * along + smoothing.rho + rise
         scale += abs(t) + smoothing.rho * nu
@@ -1157,7 +1024,7 @@ def smoothed_rows(
         size, corral, nu, residual = int(np.int64(0)), workspace, 0.0, np.inf
         if observed:
             root = weigh(row, smoothing)
-            if code.kinds.size == 1 and code.kinds[0] == L2_BALL:
+            if code.kinds[0] == L2_BALL:
                 ball = ball_image(row.M)
             if remembers:
                 size = int(memory.sizes[i])

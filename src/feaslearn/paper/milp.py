@@ -45,8 +45,8 @@ from scipy.optimize import minimize
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
+from feaslearn.paper.descent import least_squares
 from feaslearn.paper.enumerated import EnumeratedSamples, NodeProgram
-from feaslearn.paper.least_squares import least_squares
 from feaslearn.paper.problem import Clock, Found, OutOfTime, Problem, Status
 from feaslearn.paper.regions import Affine, Maps
 from feaslearn.tolerances import FEASIBILITY_TOL, NUDGE, SAME_TOL, ZERO_LOSS

@@ -26,6 +26,7 @@ from feaslearn.exceptions import DataError
 from feaslearn.paper.losses.loss import Loss, Predictability, RowLosses
 from feaslearn.paper.regions.maps import MapClass, Maps
 from feaslearn.paper.truth import Truth
+from feaslearn.tolerances import SAME_TOL
 
 Status = Literal["optimal", "converged", "stalled", "iteration limit", "time limit", "interrupted"]
 
@@ -237,15 +238,30 @@ class Problem:
         residuals = np.nan_to_num(self.decisions(theta) - self.samples.decisions)
         return float(self.samples.weights @ self.loss.lengths(residuals))
 
-    def measured_by(self, theta: Array) -> float:
-        """Return what candidates for the solution are compared by.
+    def compared(self, objective: float, returned: float) -> float:
+        """Return what candidates for the solution are compared by, given both of their losses.
 
-        That is the loss of the returned decisions for predictability, whose objective rewards
-        ties, and the objective otherwise.
+        For predictability that is the loss of the returned decisions, since the objective rewards
+        ties.
         """
+        return returned if isinstance(self.loss, Predictability) else objective
+
+    def measured_by(self, theta: Array) -> float:
+        """Return what candidates for the solution are compared by."""
         if isinstance(self.loss, Predictability):
             return self.returned_loss(theta)
         return self.value(theta)
+
+    def tied_share(self, theta: Array) -> float:
+        """Return the weighted share of samples for which several decisions are optimal."""
+        features, costs, _, weights = self.samples
+        first, tied = self.region.decisions_and_ties(theta, features, costs)
+        rows = np.flatnonzero(tied)
+        center = self.region.decisions(theta, features[rows], costs[rows], ties="center")
+        apart = np.abs(first[rows] - center) > SAME_TOL * np.maximum(
+            np.abs(first[rows]), np.abs(center)
+        )
+        return float(weights[rows] @ apart.any(axis=1))
 
 
 def features_of(signals: Array, columns: tuple[int, ...]) -> Array:
@@ -258,7 +274,8 @@ class Found:
     """What an algorithm found: parameters, their objective, and how the search ended.
 
     ``lower_bound`` is a proved bound of the objective where there is one, ``history`` one record
-    for each iterate of the best start, ``details`` what an algorithm has to say beyond.
+    for each iterate of the best start, its ``theta`` among them, and ``details`` what an algorithm
+    has to say beyond.
     """
 
     problem: Problem
@@ -268,7 +285,7 @@ class Found:
     lower_bound: float | None = None
     n_iter: int = 0
     seconds: float = 0.0
-    history: list[dict[str, float]] = field(default_factory=list)
+    history: list[dict[str, Any]] = field(default_factory=list)
     details: dict[str, Any] = field(default_factory=dict)
 
     def maps(self) -> Maps:

@@ -23,22 +23,19 @@ policy :math:`\hat x(s) = b(s)`, the paper's case of a known quadratic cost, is 
 
 from __future__ import annotations
 
-import contextlib
-import warnings
 from typing import Any
 
 import numpy as np
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.exceptions import SolverError, UnsupportedError
-from feaslearn.paper.least_squares import least_squares
+from feaslearn.exceptions import UnsupportedError
+from feaslearn.paper.descent import least_squares
 from feaslearn.paper.losses import Suboptimality
 from feaslearn.paper.problem import Clock, Found, OutOfTime, Problem, Status
-from feaslearn.paper.regions import Affine, ConicForm, Maps, Scaled
-from feaslearn.paper.regions.cones import side, spread
+from feaslearn.paper.programs import CONIC, LINEAR, in_cone, load_cvxpy, solve
+from feaslearn.paper.regions import Affine, Maps, Scaled
 from feaslearn.paper.regions.image import face_of, form_of
-from feaslearn.paper.regions.programs import STEPS
-from feaslearn.tolerances import INTERIOR_TOL, SUM_ROUNDING, spread_or_size
+from feaslearn.tolerances import SUM_ROUNDING, spread_or_size
 
 #: An optimum with ties whose returned decisions lose this many times what they lose when each tied
 #: sample counts with its first minimiser is not kept: a region in which everything ties explains any
@@ -126,9 +123,8 @@ def _least_squares(problem: Problem, points: Array) -> Array:
 
 def _by_program(problem: Problem, points: Array, tied: Mask, clock: Clock) -> tuple[Array, float]:
     """Return the optimum of equation (13), or of its suboptimality form, and its value."""
-    import cvxpy as cp
-
-    loss, (features, costs, decisions, weights) = problem.loss, problem.samples
+    cp, loss = load_cvxpy(), problem.loss
+    features, costs, decisions, weights = problem.samples
     # Decisions of size one, so that tolerances mean the same in any unit.
     unit = spread_or_size(decisions, float(np.nanstd(decisions)))
     x, N = np.nan_to_num(decisions) / unit, problem.n_samples
@@ -138,7 +134,7 @@ def _by_program(problem: Problem, points: Array, tied: Mask, clock: Clock) -> tu
     if isinstance(loss, Suboptimality):
         if isinstance(problem.region, Scaled):
             zeta, form = cp.Variable(points.shape), form_of(problem.region.Z)
-            rows += _in_cone(form, zeta @ form.H.T - alpha * np.tile(form.h, (N, 1)))
+            rows += in_cone(form, zeta @ form.H.T - alpha * np.tile(form.h, (N, 1)))
         costs = loss.unit_costs(costs)
         least = np.einsum("ij,ij->i", costs, points)
         J = cp.Variable((N, 1), nonneg=True)
@@ -151,54 +147,15 @@ def _by_program(problem: Problem, points: Array, tied: Mask, clock: Clock) -> tu
         for i in np.flatnonzero(tied):
             face = face_of(problem.region.Z, costs[i])
             form, nu = form_of(face.Z), cp.Variable((1, face.Z.dimension))
-            rows += _in_cone(form, nu @ form.H.T - alpha * form.h[None])
+            rows += in_cone(form, nu @ form.H.T - alpha * form.h[None])
             rows.append(zeta[i] == (nu @ face.matrix.T)[0] + alpha * face.offset)
         gamma = cp.multiply(~np.isnan(decisions), zeta + features @ b - x)
     if loss.is_squared_l2:
         objective = cp.sum_squares(cp.multiply(np.sqrt(weights)[:, None], gamma))
     else:
         objective = weights @ cp.norm(gamma, {"l1": 1, "l2": 2, "linf": "inf"}[loss.norm], axis=1)
-    _solve(cp.Problem(cp.Minimize(objective), rows), clock)
+    linear = form_of(problem.region.Z).polyhedral and loss.norm != "l2"
+    program = cp.Problem(cp.Minimize(objective), rows)
+    solve(program, "scaled set", LINEAR if linear else CONIC, clock)
     theta = _theta(problem, unit * float(alpha.value), unit * b.value)
     return theta, float(objective.value) * unit ** (2 if loss.is_squared_l2 else 1)
-
-
-def _in_cone(form: ConicForm, slack: Any) -> list[Any]:
-    """Return that each row of ``slack`` is in K."""
-    import cvxpy as cp
-
-    rows: list[Any] = []
-    for cone, place in form.blocks():
-        part = slack[:, place]
-        if cone.kind == "zero" and cone.size:
-            rows.append(part == 0)
-        elif cone.kind == "second-order":
-            rows.append(cp.SOC(part[:, 0], part[:, 1:], axis=1))
-        elif cone.kind == "semidefinite":
-            m = side(cone.size)
-            full = part @ spread(m).T
-            rows += [cp.reshape(full[i], (m, m), order="F") >> 0 for i in range(part.shape[0])]
-        elif cone.size:
-            rows.append(part >= 0)
-    return rows
-
-
-def _solve(program: Any, clock: Clock) -> None:
-    """Solve a program in place: to 1e-12, with shorter steps where that stalls, or to 1e-8."""
-    import cvxpy as cp
-
-    tight = dict.fromkeys(("tol_gap_abs", "tol_gap_rel", "tol_feas"), INTERIOR_TOL)
-    said = []
-    for options in (tight, {**tight, "max_step_fraction": STEPS[1]}, {}):
-        clock.check()
-        limit = {} if np.isinf(clock.left) else {"time_limit": clock.left}
-        with warnings.catch_warnings():
-            # CVXPY warns of inaccurate answers, which are not taken.
-            warnings.simplefilter("ignore", UserWarning)
-            with contextlib.suppress(cp.error.SolverError):
-                program.solve(solver="CLARABEL", max_threads=1, **options, **limit)
-                if program.status == cp.OPTIMAL:
-                    return
-        said.append(str(program.status))
-    clock.check()
-    raise SolverError(f"Clarabel stopped with {', '.join(said)} on the program of a scaled set")

@@ -27,7 +27,7 @@ from scipy.optimize import minimize
 
 from feaslearn.arrays import Array, Indices
 from feaslearn.exceptions import SolverError, UnsupportedError
-from feaslearn.paper.least_squares import least_squares
+from feaslearn.paper.descent import least_squares
 from feaslearn.paper.losses import Predictability, Suboptimality
 from feaslearn.paper.milp import bounded, check_gap, check_norm
 from feaslearn.paper.problem import Clock, Found, OutOfTime, Problem, Status

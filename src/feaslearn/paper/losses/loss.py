@@ -33,6 +33,7 @@ from feaslearn.paper.kernels import (
     UNIQUE,
     UNSERVED,
     can_project,
+    code_of,
     predictability_rows,
     suboptimality_rows,
 )
@@ -138,7 +139,7 @@ class Predictability(Loss):
         """Return the loss of every sample with the gradient of their weighted sum."""
         values = np.empty(len(samples.weights))
         states = np.full(len(values), UNSERVED, dtype=np.int8)
-        gradient, code = no_gradient(maps), Z.code()
+        gradient, code = no_gradient(maps), code_of(Z)
         if code is not None:
             faces = self.code < L1 and can_project(code)
             predictability_rows(
@@ -209,7 +210,7 @@ class Suboptimality(Loss):
             )
         samples = samples._replace(costs=self.unit_costs(samples.costs))
         values = np.empty(len(samples.weights))
-        gradient, code = no_gradient(maps), Z.code()
+        gradient, code = no_gradient(maps), code_of(Z)
         if code is not None and can_project(code) and self.code < L1:
             suboptimality_rows(code, *maps, *samples, self.code, values, *gradient)
         else:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError
-from feaslearn.paper.kernels import can_project, nearest_rows
+from feaslearn.paper.kernels import can_project, code_of, nearest_rows
 from feaslearn.paper.regions.cones import ConicForm
 from feaslearn.paper.regions.faces import turn
 from feaslearn.paper.regions.programs import (
@@ -121,7 +121,7 @@ class Image:
             target, M = np.where(seen, target, 0.0), np.where(seen[:, None], M, 0.0)
         if self.Z.discrete:
             return nearest_listed(self.Z.vertices(), M, target, norm)
-        code = self.Z.code()
+        code = code_of(self.Z)
         if norm == "l2" and code is not None and can_project(code):
             found = np.empty((1, self.Z.dimension))
             nearest_rows(code, M, target[None], found)

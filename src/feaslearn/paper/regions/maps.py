@@ -19,7 +19,7 @@ import numpy as np
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError
-from feaslearn.paper.kernels import predict_rows
+from feaslearn.paper.kernels import code_of, predict_rows
 from feaslearn.paper.regions.image import Image
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.tolerances import TIE_TOL
@@ -130,7 +130,7 @@ class MapClass(ABC):
         self, theta: Array, features: Array, costs: Array, ties: Ties = "first"
     ) -> tuple[Array, Mask]:
         """Return decisions of least cost, and which rows have several latent minimisers."""
-        maps, code = self.maps(theta, costs.shape[1], features.shape[1]), self.Z.code()
+        maps, code = self.maps(theta, costs.shape[1], features.shape[1]), code_of(self.Z)
         if code is not None and ties == "first":
             found, tied = np.empty(costs.shape), np.empty(len(costs), dtype=bool)
             predict_rows(code, *maps, features, costs, TIE_TOL, found, tied)
