@@ -6,7 +6,7 @@ import sys
 
 import numpy as np
 import pytest
-from feaslearn.paper.algorithm1 import algorithm1
+from feaslearn.paper.algorithm_1 import algorithm1
 
 from feaslearn import Box, L2Ball, Simplex
 from feaslearn.exceptions import DataError, MissingExtraError, UnsupportedError

@@ -6,19 +6,19 @@ r"""Theorem 3.3, equations (10a) and (10b), to global optimality by SCIP or Guro
     & A(s_i)'c_i - H'\lambda_i = 0, \quad \lambda_i \in K^*, \quad
       c_i'(x_i + \gamma_i - b(s_i)) - \lambda_i'h \le 0
 
-Strong duality makes the optimality of z linear in :math:`\lambda`, so that only :math:`A z` multiplies
-unknowns. Suboptimality has an excess cost :math:`J_i \ge c_i'(x_i - b(s_i)) - \lambda_i'h`, at least
-zero, instead of the last row: the paper prints :math:`\|(\gamma_f, \gamma_o)\|` with both not
-negative.
+Strong duality makes the optimality of z linear in :math:`\lambda`, so that only :math:`A z`
+multiplies unknowns. Suboptimality has an excess cost
+:math:`J_i \ge c_i'(x_i - b(s_i)) - \lambda_i'h`, :math:`J_i \ge 0`, instead of the last row.
 
-The size of the program grows with the samples. Where its optimum needs a tie, a solver meets the tie
-only to its tolerance; what is found is measured by the losses of this package, which see ties
+The size of the program grows with the samples. Where its optimum needs a tie, a solver meets the
+tie only to its tolerance; what is found is measured by the losses of this package, which see ties
 exactly, and the gap between loss and lower bound then stays open.
 """
 
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Callable, Iterable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -30,7 +30,7 @@ from feaslearn.paper.algorithm_1 import algorithm1
 from feaslearn.paper.enumerated import EnumeratedSamples, NodeProgram
 from feaslearn.paper.losses import Suboptimality
 from feaslearn.paper.milp import bounded, check_gap, improved, starts
-from feaslearn.paper.problem import Clock, Found, Problem, Status
+from feaslearn.paper.problem import Clock, Found, Problem
 from feaslearn.paper.regions import Affine, Maps
 from feaslearn.paper.regions.image import form_of
 from feaslearn.tolerances import ACCEPT_TOL, ZERO_LOSS
@@ -103,64 +103,56 @@ def bilinear(
     if not radius > 0.0:
         raise DataError(f"radius must be positive, not {radius!r}")
     # SCIP and Gurobi hear of Ctrl-C by themselves: the clock alone would wait for their end.
-    clock, program_solver = Clock(max_seconds), make_solver(solver)
-    found = _heuristics(problem, n_starts, seed, clock)
-    best, value = found.theta, found.objective
+    clock, program_solver, random = (
+        Clock(max_seconds),
+        make_solver(solver),
+        np.random.default_rng(seed),
+    )
+    first = algorithm1(
+        problem, n_starts=n_starts, max_iter=STEPS, max_seconds=max_seconds, seed=random
+    )
+    listed = _listed(problem, lambda samples: starts(samples, random, n_starts, clock), clock)
+    best, value = _least(problem, [first.theta, *listed])
     program = BilinearProgram(problem, program_solver, radius)
+    status, bound = first.status, 0.0
     if value <= ZERO_LOSS * program.unit:
-        return bounded(problem, best, "optimal", 0.0, 1, clock, [])
-    if found.status == "interrupted" or clock.late():
-        status: Status = "interrupted" if found.status == "interrupted" else "time limit"
-        return bounded(problem, best, status, 0.0, 1, clock, [])
-    try:
-        theta, ended = program.solve(value * (1.0 + ACCEPT_TOL), clock.left, tol)
-    except KeyboardInterrupt:
-        return bounded(problem, best, "interrupted", 0.0, 1, clock, [])
-    if theta is not None:
-        # Near ties that the solver meets only to its tolerance, the exact loss is larger.
-        best = _least(problem, [best, theta, *_polished(problem, theta, clock)])
-        value = problem.value(best)
-    bound, status = min(ended.bound, value), "optimal"
-    if value - bound > 1.1 * tol * value:
+        status = "optimal"
+    elif first.status != "interrupted" and clock.late():
+        status = "time limit"
+    elif first.status != "interrupted":
+        try:
+            theta, ended = program.solve(value * (1.0 + ACCEPT_TOL), clock.left, tol)
+        except KeyboardInterrupt:
+            return bounded(problem, best, "interrupted", bound, clock)
+        if theta is not None:
+            # Near ties that the solver meets only to its tolerance, the exact loss is larger.
+            polished = _listed(problem, lambda samples: [samples.beta(theta)], clock)
+            best, value = _least(problem, [best, theta, *polished])
+        bound = min(ended.bound, value)
         status = "stalled" if ended.finished else "time limit"
-    return bounded(problem, best, status, bound, 1, clock, [])
+        if value - bound <= 1.1 * tol * value:
+            status = "optimal"
+    return bounded(problem, best, status, bound, clock)
 
 
-def _heuristics(problem: Problem, n_starts: int, seed: int, clock: Clock) -> Found:
-    """Return parameters to beat: by Algorithm 1, and by the binary set of the same points."""
-    limit = None if np.isinf(clock.left) else max(clock.left, 1e-3)
-    found = algorithm1(problem, n_starts=n_starts, max_iter=STEPS, max_seconds=limit, seed=seed)
-    thetas = [found.theta]
-    if _lists_points(problem) and found.status != "interrupted":
-        samples = EnumeratedSamples.of(problem)
-        node = NodeProgram(samples, clock)
-        for beta in starts(samples, np.random.default_rng(seed), n_starts, clock):
-            if clock.late():
-                break
-            thetas.append(samples.theta(improved(node, beta)[1]))
-    theta = _least(problem, thetas)
-    return Found(problem, theta, problem.value(theta), found.status)
-
-
-def _polished(problem: Problem, theta: Array, clock: Clock) -> list[Array]:
-    """Return the best parameters that keep the points of ``theta``, away from ties."""
-    if not _lists_points(problem) or clock.late():
+def _listed(
+    problem: Problem, betas: Callable[[EnumeratedSamples], Iterable[Array]], clock: Clock
+) -> list[Array]:
+    """Return the best parameters that keep the points of others, where Z has few vertices."""
+    Z, loss = problem.region.Z, problem.loss
+    served = form_of(Z).polyhedral and (loss.norm != "l2" or loss.squared)
+    if not served or len(Z.vertices()) > FEW_POINTS:
         return []
     samples = EnumeratedSamples.of(problem)
-    return [samples.theta(improved(NodeProgram(samples, clock), samples.beta(theta))[1])]
+    program = NodeProgram(samples, clock)
+    return [samples.theta(improved(program, beta)[1]) for beta in betas(samples)]
 
 
-def _lists_points(problem: Problem) -> bool:
-    """Return whether programs over the listed points of Z serve the problem."""
-    Z, loss = problem.region.Z, problem.loss
-    if not form_of(Z).polyhedral or (loss.norm == "l2" and not loss.squared):
-        return False
-    return len(Z.vertices()) <= FEW_POINTS
-
-
-def _least(problem: Problem, thetas: list[Array]) -> Array:
-    """Return the parameters of least loss, the first of several."""
-    return thetas[int(np.argmin([problem.value(theta) for theta in thetas]))]
+def _least(problem: Problem, thetas: list[Array]) -> tuple[Array, float]:
+    """Return the parameters of least loss, the first of several, and that loss."""
+    values = [problem.value(theta) for theta in thetas]
+    best = int(np.argmin(values))
+    return thetas[best], values[best]
 
 
 class BilinearProgram:
@@ -287,7 +279,7 @@ class Ended(NamedTuple):
 
 def make_solver(name: str) -> BilinearSolver:
     """Return a solver by name; "auto" is SCIP where it is installed, otherwise Gurobi."""
-    known = {"scip": Scip, "gurobi": Gurobi}
+    known: dict[str, type[BilinearSolver]] = {"scip": Scip, "gurobi": Gurobi}
     if name in known:
         return known[name]()
     if name != "auto":

@@ -85,7 +85,7 @@ class EnumeratedSamples:
             columns = A + b[:, :, None] / self.Z.center().sum()
         else:
             columns = np.concatenate([A, b[:, :, None]], axis=2)
-        return columns.transpose(0, 2, 1).reshape(-1, b.shape[1])
+        return np.asarray(columns.transpose(0, 2, 1).reshape(-1, b.shape[1]))
 
     def beta(self, theta: Array) -> Array:
         """Return ``beta``, given parameters of the region."""
@@ -227,7 +227,7 @@ class NodeProgram:
         return _Terms(counted[first], points[counted[first]], weights.astype(float))
 
     def _optimality(self, chosen: Mapping[int, int], margin: float) -> _Rows:
-        """Return ``c_i'v_im + margin <= c_i'v_ij``: the dual row with its multipliers eliminated."""
+        """Return ``c_i'v_im + margin <= c_i'v_ij``: the dual row without its multiplier."""
         psi, costs = self.samples.psi, self.samples.costs
         rows, points = np.array(list(chosen.items()), dtype=np.intp).reshape(-1, 2).T
         priced = costs[rows].any(axis=1)

@@ -1,6 +1,6 @@
-r"""Proposition "MILP reformulation" (Section 3.3, Appendix): binary sets, to global optimality.
+r"""Proposition D.1 and Observation 3.8: binary sets, to global optimality.
 
-With the binary simplex :math:`Z = \{z \in \{0, 1\}^p : e'z = 1\}` the predictability loss is least in
+With the binary simplex :math:`Z = \{z \in \{0, 1\}^p : e'z = 1\}`, predictability is
 
 .. math::
     \min_{\theta, \gamma, z, \lambda} \sum_i w_i \|\gamma_i\| \quad \text{s.t.} \quad
@@ -8,26 +8,26 @@ With the binary simplex :math:`Z = \{z \in \{0, 1\}^p : e'z = 1\}` the predictab
     & c_i'(x_i + \gamma_i) - c_i'b(s_i) + \lambda_i \le 0, \\
     & c_i'A(s_i) + \lambda_i e' \ge 0 \qquad \text{(the dual row)}
 
-**The dual row must be an inequality.** The paper prints :math:`c_i'A(s_i) + \lambda_i e' = 0`. It is
-the dual of :math:`\min \{c'A z : e'z = 1, z \ge 0\}`, whose variables are not free: with
-:math:`z \ge 0` dual feasibility is :math:`c'A_j \ge -\lambda` for every column j, and :math:`-\lambda`
-is a lower bound of the optimum. With the equality all columns have one price at every training
-signal. As soon as n costs are linearly independent (Example 1: any two signals) a constant map has
-p equal columns and predicts one decision for every signal.
+**The dual row must be an inequality**; the paper prints :math:`c_i'A(s_i) + \lambda_i e' = 0`. The
+row is dual feasibility of :math:`\min \{c'A z : e'z = 1, z \ge 0\}`. Because z is not negative, it
+is :math:`c'A_j \ge -\lambda` for every column j, and :math:`-\lambda` bounds the price of all
+columns from below. The equality gives all columns one price at every training signal. A constant
+map then has p equal columns as soon as n training costs are linearly independent (Example 3.2: any
+two signals), and predicts one decision for all signals.
 
-*What is solved here.* The multiplier goes: :math:`\lambda_i = -c_i'v_{im}` for the point m that
-:math:`z_i` chooses, and the two rows are
+*What is solved here.* A binary z chooses a point :math:`m(i)`, and
+:math:`\lambda_i = -c_i'A(s_i) w_{m(i)}` leaves of the last two rows
 
 .. math:: c_i'v_{i m(i)} \le c_i'v_{ij} \;\; \forall j, \qquad v_{ij} = A(s_i) w_j + b(s_i).
 
-Branch and bound decides about the points :math:`m(i)`: samples that are alike together, columns
-that can change places in one order only. With points fixed the problem is convex (`NodeProgram`), so
-there are no large constants, and bounds hold for all parameters. The suboptimality loss fixes the
-nearest point of each sample instead. Any set that lists its points is served, not simplices alone.
+Branch and bound decides about the points, samples that are alike together, and columns that can
+change places in one order only. With points fixed the problem is convex (`NodeProgram`): there are
+no large constants, and bounds hold for all parameters. Suboptimality fixes the nearest point of
+each sample instead. Every set that lists its points is served, not simplices alone.
 
-The paper's observation that binary and continuous simplices have the same optimum holds where
-:math:`c_i'A(s_i)` is parallel to no facet at the optimum of the *continuous* problem (as printed,
-at the optimum of the binary one, there is a counter-example with losses 0.1667 and 0.0017).
+Observation 3.8, that the binary and the continuous simplex have the same optimum, needs a unique
+cheapest column for every signal at the optimum of the *continuous* problem. As printed it is false:
+a counter-example has the losses 0.1667 and 0.0017.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ import contextlib
 import heapq
 import logging
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -126,7 +126,7 @@ def mixed_integer(
     search.note()
     theta = samples.theta(search.best)
     bound = samples.in_units(search.lower_bound)
-    return bounded(problem, theta, status, bound, search.nodes, clock, search.history)
+    return bounded(problem, theta, status, bound, clock, search.nodes, search.history)
 
 
 def check_listed(problem: Problem) -> None:
@@ -159,15 +159,15 @@ def bounded(
     theta: Array,
     status: Status,
     bound: float,
-    n_iter: int,
     clock: Clock,
-    history: list[dict[str, float]],
+    n_iter: int = 1,
+    history: Sequence[dict[str, float]] = (),
 ) -> Found:
     """Measure parameters by the loss itself; a bound is never above it, nor below zero."""
     value = problem.value(theta)
     bound = min(max(bound, 0.0), value)
     logger.info("%s, loss %.6g, lower bound %.6g", status, value, bound)
-    return Found(problem, theta, value, status, bound, n_iter, clock.seconds, history, {})
+    return Found(problem, theta, value, status, bound, n_iter, clock.seconds, list(history))
 
 
 # Branch and bound over the points of samples, with a convex program at every node.

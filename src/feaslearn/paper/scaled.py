@@ -1,6 +1,7 @@
 r"""Proposition 3.7, equation (13): a set of fixed shape, scaled and moved, to global optimality.
 
-With :math:`A(s) = \alpha I`, :math:`\alpha \ge 0`, and :math:`\zeta_i = \alpha z_i`, training is convex:
+With :math:`A(s) = \alpha I`, :math:`\alpha \ge 0`, and :math:`\zeta_i = \alpha z_i` the training
+problem is convex:
 
 .. math::
     \min_{\alpha \ge 0, b, \gamma, \zeta, \lambda} \sum_i w_i \|\gamma_i\| \quad \text{s.t.} \quad
@@ -11,14 +12,15 @@ With :math:`A(s) = \alpha I`, :math:`\alpha \ge 0`, and :math:`\zeta_i = \alpha 
 *What is solved here.* The rows of :math:`\lambda` say that :math:`\zeta_i` is optimal in
 :math:`\alpha Z`. Which points are optimal does not depend on the scale, so they say
 :math:`\zeta_i \in \alpha F_i` with the face :math:`F_i = \arg\min_{z \in Z} c_i'z`, which is known
-before training. Where the minimiser :math:`z_i^*` is unique, :math:`\zeta_i = \alpha z_i^*`: squared
-predictability is least squares of x on :math:`\alpha z^* + b(s)` with one coefficient that is not
-negative, in closed form. Ties, other norms and suboptimality are one program in CVXPY. Suboptimality
-("in a similar way", the paper says) has :math:`\zeta_i \in \alpha Z` and the excess cost
-:math:`J_i \ge c_i'(x_i - b(s_i)) - \alpha \min_{z \in Z} c_i'z`, :math:`J_i \ge 0`.
+before training. Where the minimiser :math:`z_i^*` is unique, :math:`\zeta_i = \alpha z_i^*`, and
+squared predictability is least squares of x on :math:`\alpha z^* + b(s)` with one coefficient that
+is not negative, in closed form. Ties, other norms and suboptimality are one program in CVXPY.
 
-Z must be compact: otherwise :math:`\alpha = 0` leaves its recession cone, and not a point. The linear
-policy :math:`\hat x(s) = b(s)`, the paper's case of a known quadratic cost, is the same without a set.
+Suboptimality ("in a similar way", the paper says) has :math:`\zeta_i \in \alpha Z` and the excess
+cost :math:`J_i \ge c_i'(x_i - b(s_i)) - \alpha \min_{z \in Z} c_i'z`, :math:`J_i \ge 0`.
+
+Z must be compact: otherwise :math:`\alpha = 0` leaves its recession cone, and not a point. The
+linear policy :math:`\hat x(s) = b(s)` is the same without a set.
 """
 
 from __future__ import annotations
@@ -38,8 +40,8 @@ from feaslearn.paper.regions.image import face_of, form_of
 from feaslearn.tolerances import SUM_ROUNDING, spread_or_size
 
 #: An optimum with ties whose returned decisions lose this many times what they lose when each tied
-#: sample counts with its first minimiser is not kept: a region in which everything ties explains any
-#: decision and predicts none.
+#: sample counts with its first minimiser is not kept: a region in which everything ties explains
+#: any decision and predicts none.
 DEGENERATE = 2.0
 
 

@@ -1,8 +1,7 @@
 r"""Section 3.3, the second case: a constant ternary map, as one mixed-integer linear program.
 
-With :math:`A \in \{-1, 0, 1\}^{n \times p}` constant, equations (5a) and (5b) have only products of a
-binary and a bounded number, and the number of binaries does not grow with the samples:
-:math:`A = A^+ - A^-`, :math:`A^+ + A^- \le 1`, and
+With :math:`A \in \{-1, 0, 1\}^{n \times p}` constant, equations (10a) and (10b) have only products
+of a binary and a bounded number, and the number of binaries does not grow with the samples:
 
 .. math::
     \min \sum_i w_i \|\gamma_i\| \quad \text{s.t.} \quad
@@ -12,9 +11,10 @@ binary and a bounded number, and the number of binaries does not grow with the s
       c_i'(P_i^+ - P_i^-) e \le \lambda_i'h
 
 A product of a binary and a bounded number is exactly its four McCormick rows. Suboptimality has an
-excess cost :math:`J_i \ge c_i'(x_i - b(s_i)) - \lambda_i'h` instead of the last row. Squares, which
-HiGHS does not take, are held from below by tangents :math:`t \ge 2 a r - a^2`, added where an answer
-is off: every round has a lower bound. The paper states this class and gives no program for it.
+excess cost :math:`J_i \ge c_i'(x_i - b(s_i)) - \lambda_i'h`, :math:`J_i \ge 0`, instead of the last
+row. Squares, which HiGHS does not take, are held from below by tangents
+:math:`t \ge 2 a r - a^2`, added where an answer is off: every round has a lower bound. The paper
+states this class and gives no program for it.
 """
 
 from __future__ import annotations
@@ -103,8 +103,9 @@ def ternary(
     # HiGHS hears of Ctrl-C by itself: the clock alone would wait for its end.
     clock = Clock(max_seconds)
     search = TernarySearch(problem, clock, tol)
-    status, bound, rounds = search.run(np.random.default_rng(seed), max_iter, n_starts)
-    return bounded(problem, search.best, status, bound, rounds, clock, search.history)
+    status = search.run(np.random.default_rng(seed), max_iter, n_starts)
+    rounds = len(search.history)
+    return bounded(problem, search.best, status, search.bound, clock, rounds, search.history)
 
 
 class TernarySearch:
@@ -117,57 +118,46 @@ class TernarySearch:
         spread = float(np.nanvar(problem.samples.decisions))
         self._zero = ZERO_LOSS * (spread if self._squared else np.sqrt(spread))
         self.best, self.value = np.zeros(problem.size), np.inf
-        self.history: list[dict[str, float]] = []
+        self.bound, self.history = 0.0, list[dict[str, float]]()
 
-    def run(
-        self, random: np.random.Generator, max_iter: int | None, n_starts: int
-    ) -> tuple[Status, float, int]:
+    def run(self, random: np.random.Generator, max_iter: int | None, n_starts: int) -> Status:
         """Search; zero is always a lower bound."""
         self._offer(np.zeros(self._shape))
         try:
             self._local_search(random, n_starts)
-            if self.value > self._zero:
-                return self._prove(max_iter)
+            return "optimal" if self.value <= self._zero else self._prove(max_iter)
         except KeyboardInterrupt:
-            return "interrupted", self._bound, len(self.history)
+            return "interrupted"
         except OutOfTime:
-            return "time limit", 0.0, 0
+            return "time limit"
         except SolverError as error:
             logger.warning("ternary: the best map found is kept without a proof: %s", error)
-            return "stalled", self._bound, len(self.history)
-        return "optimal", 0.0, 0
+            return "stalled"
 
-    @property
-    def _bound(self) -> float:
-        return self.history[-1]["lower bound"] if self.history else 0.0
-
-    def _prove(self, max_iter: int | None) -> tuple[Status, float, int]:
+    def _prove(self, max_iter: int | None) -> Status:
         program = TernaryProgram(self._problem, self._clock)
         self._first_tangents(program)
-        bound, rounds = 0.0, 0
         while not self._clock.late():
-            rounds += 1
             answer = program.model.solve(
                 start=self._start(program), seconds=self._clock.left, mip_rel_gap=self._tol / 2
             )
-            bound = max(bound, answer.bound)
-            off = np.inf
+            self.bound, off = max(self.bound, answer.bound), np.inf
             if answer.values is not None:
                 A = np.round(answer.values[program.plus] - answer.values[program.minus]) + 0.0
                 self._offer(A, answer.values[program.b])
                 off = self._cut(program, answer.values)
             self.history.append(
-                {"seconds": self._clock.seconds, "loss": self.value, "lower bound": bound}
+                {"seconds": self._clock.seconds, "loss": self.value, "lower bound": self.bound}
             )
             if answer.outcome == "interrupted":
-                return "interrupted", bound, rounds
-            if self.value - bound <= self._tol * self.value + self._zero:
-                return "optimal", bound, rounds
+                return "interrupted"
+            if self.value - self.bound <= self._tol * self.value + self._zero:
+                return "optimal"
             if answer.outcome == "optimal" and off <= SAME_TOL * max(self.value, self._zero):
-                return "stalled", bound, rounds
-            if max_iter is not None and rounds >= max_iter:
-                return "iteration limit", bound, rounds
-        return "time limit", bound, rounds
+                return "stalled"
+            if max_iter is not None and len(self.history) >= max_iter:
+                return "iteration limit"
+        return "time limit"
 
     def _first_tangents(self, program: TernaryProgram) -> None:
         decisions = self._problem.samples.decisions
