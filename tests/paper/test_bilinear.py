@@ -6,10 +6,10 @@ import sys
 
 import numpy as np
 import pytest
-from feaslearn.paper.algorithm_1 import algorithm1
 
 from feaslearn import Box, L2Ball, Simplex
 from feaslearn.exceptions import DataError, MissingExtraError, UnsupportedError
+from feaslearn.paper.algorithm_1 import algorithm1
 from feaslearn.paper.bilinear_program import bilinear, make_solver
 from feaslearn.paper.losses import Predictability, Suboptimality
 from feaslearn.paper.milp import mixed_integer

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from feaslearn.paper.descent import linear_start, random_start
     from feaslearn.paper.evaluation import Evaluation, evaluate
     from feaslearn.paper.losses import Predictability, Suboptimality
+    from feaslearn.paper.losses.programs import losses_by_program
     from feaslearn.paper.milp import mixed_integer
     from feaslearn.paper.problem import Clock, Data, Found, Problem, Samples
     from feaslearn.paper.regions import (
@@ -44,6 +45,7 @@ _HOMES = {
         "problem": "Clock Data Found Problem Samples",
         "regions": "Affine ConicSet Image Maps Scaled Ternary",
         "losses": "Predictability Suboptimality",
+        "losses.programs": "losses_by_program",
         "scaled": "convex",
         "milp": "mixed_integer",
         "ternary_map": "ternary",
@@ -78,6 +80,7 @@ __all__ = [
     "convex",
     "evaluate",
     "linear_start",
+    "losses_by_program",
     "mixed_integer",
     "random_start",
     "ternary",

@@ -36,7 +36,7 @@ from numpy.typing import ArrayLike
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError
 from feaslearn.paper.descent import Iterate, NoStep, Start, Step, backtrack, search
-from feaslearn.paper.kernels import SmoothedMemory, Smoothing, can_project, code_of, smoothed_rows
+from feaslearn.paper.kernels import Smoothing, can_project, code_of, smoothed_rows
 from feaslearn.paper.losses.loss import Predictability, Suboptimality, no_gradient
 from feaslearn.paper.printed_smoothing import printed_smoothing
 from feaslearn.paper.problem import Clock, Found, Problem
@@ -47,8 +47,6 @@ from feaslearn.tolerances import DESCENT_ROUNDING
 LONGEST = 10.0
 #: Samples of one program: compiling takes a time that grows with them.
 PROGRAM_ROWS = 100
-#: Numbers that are remembered of the projections of all samples.
-MOST_REMEMBERED = 5_000_000
 
 
 def algorithm2(
@@ -260,17 +258,11 @@ class SmoothedObjective:
     def __init__(self, problem: Problem, clock: Clock | None = None, compiled: bool = True) -> None:
         self._problem, self._clock = problem, clock or Clock()
         self._near = isinstance(problem.loss, Predictability)
-        Z, (count, n) = problem.region.Z, problem.samples.decisions.shape
+        Z, count = problem.region.Z, problem.n_samples
         code = code_of(Z) if compiled else None
         self._code = code if code is not None and can_project(code) else None
         self._programs: dict[int, SmoothedProgram] = {}
-        kept = count if count * (n + 2) * Z.dimension <= MOST_REMEMBERED else 0
-        self._memory = SmoothedMemory(
-            np.zeros(count),
-            np.zeros((kept, n + 2, Z.dimension)),
-            np.zeros((kept, n + 2)),
-            np.zeros(kept, dtype=np.int64),
-        )
+        self._multipliers = np.zeros(count)
         # The mean squares of decisions about their mean, and that times the cost's.
         _, costs, decisions, weights = problem.samples
         observed = np.where(np.isnan(decisions), 0.0, weights[:, None])
@@ -304,7 +296,7 @@ class SmoothedObjective:
             if self._near:
                 smoothing = Smoothing(epsilon, epsilon, 0.0, exact=False)
             smoothed_rows(
-                self._code, *maps, *samples, smoothing, self._memory, values, slacks, *gradient
+                self._code, *maps, *samples, smoothing, self._multipliers, values, slacks, *gradient
             )
         left = np.flatnonzero(np.isnan(values))
         for start in range(0, len(left), PROGRAM_ROWS):

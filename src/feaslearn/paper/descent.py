@@ -294,8 +294,9 @@ def linear_start(problem: Problem, random: np.random.Generator, index: int) -> A
     return around(problem, A * spread[:, None], beta)
 
 
-def random_start(problem: Problem, random: np.random.Generator, _: int) -> Array:
+def random_start(problem: Problem, random: np.random.Generator, index: int) -> Array:
     """Return random columns around the mean decision, of the spread of each decision."""
+    del index
     features, _, decisions, weights = problem.samples
     mean = least_squares(features[:, :1], decisions, weights)
     deviations = np.nan_to_num(decisions - mean)

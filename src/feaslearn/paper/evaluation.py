@@ -16,7 +16,6 @@ import numpy as np
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError
 from feaslearn.paper.losses import Predictability, Suboptimality
-from feaslearn.paper.losses.loss import Norm
 from feaslearn.paper.problem import Data, Found, Problem
 
 
@@ -40,8 +39,6 @@ def evaluate(
     model: Found | Array,
     data: Data,
     *,
-    norm: Norm = "l2",
-    squared: bool = True,
     normalize_cost: bool = False,
 ) -> Evaluation:
     """Measure a learned region, or decisions that were predicted without one, on some data.
@@ -52,17 +49,13 @@ def evaluate(
         What an algorithm found, or the decisions that another model returns for the data.
     data : Data
         The samples; with ``data.truth``, true losses are measured too.
-    norm : {"l2", "l1", "linf"}, default="l2"
-        Norm of all losses.
-    squared : bool, default=True
-        Whether the l2 norm is squared.
     normalize_cost : bool, default=False
         Whether suboptimality divides costs by their length; the paper does not.
 
     Returns
     -------
     Evaluation
-        Means over samples.
+        Means of squared losses over samples.
 
     Examples
     --------
@@ -72,7 +65,7 @@ def evaluate(
     >>> paper.evaluate(np.array([[1.0, 0.0], [1.0, 0.0]]), data).returned
     1.0
     """
-    distance, excess = Predictability(norm, squared), Suboptimality(norm, squared, normalize_cost)
+    distance, excess = Predictability(), Suboptimality(normalize_cost=normalize_cost)
     near: float | None = None
     cheap: float | None = None
     if isinstance(model, Found):
@@ -102,12 +95,12 @@ def _true_losses(
     data: Data, predicted: Array, distance: Predictability, excess: Suboptimality
 ) -> tuple[float | None, float | None]:
     """Measure predictions under the true problem; None where that is not known."""
-    truth, signals, norm = data.truth, data.signals, distance.norm
+    truth, signals = data.truth, data.signals
     if truth is None:
         return None, None
-    optimal = truth.distance_to_optimal(predicted, signals, data.costs, norm)
+    optimal = truth.distance_to_optimal(predicted, signals, data.costs)
     costs = excess.unit_costs(data.costs)
-    feasible = truth.distance_to_feasible(predicted, signals, norm)
+    feasible = truth.distance_to_feasible(predicted, signals)
     gap = np.einsum("ij,ij->i", costs, predicted - truth.solve(signals, costs))
     pair = np.column_stack([feasible, np.maximum(gap, 0.0)])
     return float(distance.lengths(optimal[:, None]).mean()), float(excess.lengths(pair).mean())

@@ -445,7 +445,7 @@ def code_of(Z: PrimitiveSet) -> SetCode | None:
 
 def can_project(code: SetCode) -> bool:
     """Whether `nearest` serves this set: it does if the set is convex."""
-    return code.kinds[0] != BINARY_POINTS
+    return bool(code.kinds[0] != BINARY_POINTS)
 
 
 @kernel
@@ -705,7 +705,7 @@ def suboptimality_rows(
 @inner_kernel
 def _on_simplex(q: Array, r: float, z: Array) -> tuple[float, float]:
     """Find the level s with ``sum (s - q_k)_+ = r``."""
-    level, count = np.min(q) + r, 1
+    level, count = float(np.min(q)) + r, 1
     for _ in range(q.size + 1):
         total, below = 0.0, 0
         for k in range(q.size):
@@ -910,12 +910,12 @@ def find_multiplier(
     smoothing: Smoothing,
     corral: Corral,
     start: float,
-    size: int,
-) -> tuple[float, int, float]:
-    """Return the multiplier, the size of the corral, and how far both are from optimal."""
+) -> tuple[float, float]:
+    """Return the multiplier, and how far it and the projection are from optimal."""
     low, high, nu = 0.0, np.inf, start
     along, residual, gap = 0.0, np.inf, 0.0
-    half = 0.5 * smoothing.dual
+    # A plain 0 would compile once more, for the number 0.
+    size, half = int(np.int64(0)), 0.5 * smoothing.dual
     for step in range(MOST_NEWTON):
         if step == 0 or not smoothing.exact:
             _aim(row, root, half * nu)
@@ -945,7 +945,7 @@ def find_multiplier(
         if residual <= EXACT or (high < np.inf and high - low <= 1e-15 * high):
             break
         nu = _following(nu, excess, slope, low, high)
-    return nu, size, max(residual, gap)
+    return nu, max(residual, gap)
 
 
 @inner_kernel
@@ -965,19 +965,6 @@ def smoothed_value(row: SampleRow, smoothing: Smoothing, nu: float, slacks: Arra
     slacks[1] = dual
     over = smoothing.rho * nu
     return fit + smoothing.distance * apart + over * over + smoothing.dual * dual
-
-
-class SmoothedMemory(NamedTuple):
-    """Where the search of each row begins, and then where it ended.
-
-    Multipliers (N,), and the corral of its projection: vertices (N, n + 2, p), weights
-    (N, n + 2) and how many there are (N,); without rows, every projection begins anew.
-    """
-
-    multipliers: Array
-    latents: Array
-    weights: Array
-    sizes: NDArray[np.int64]
 
 
 @inner_kernel
@@ -1004,7 +991,7 @@ def smoothed_rows(
     X: Array,
     weights: Array,
     smoothing: Smoothing,
-    memory: SmoothedMemory,
+    multipliers: Array,
     values: Array,
     slacks: Array,
     dA: Array,
@@ -1012,36 +999,26 @@ def smoothed_rows(
 ) -> int:
     """Write the smoothed loss and squared slacks of each row; add to the gradient.
 
+    The search of each row begins at its multiplier, and leaves there where it ended.
+
     Returns the number of rows that were not solved to optimality; their value is NaN, and nothing
     is added for them.
     """
     n, p = A.shape[1], A.shape[2]
-    row, workspace, ball = new_row(n, p), new_corral(n, p), ball_image(np.zeros((1, 1)))
-    remembers = memory.sizes.size > 0
+    row, corral, ball = new_row(n, p), new_corral(n, p), ball_image(np.zeros((1, 1)))
     failed = 0
     for i in range(Phi.shape[0]):
-        observed = _read(A, b, Phi[i], C[i], X[i], row)
-        size, corral, nu, residual = int(np.int64(0)), workspace, 0.0, np.inf
-        if observed:
+        nu, residual = 0.0, np.inf
+        if _read(A, b, Phi[i], C[i], X[i], row):
             root = weigh(row, smoothing)
             if code.kinds[0] == L2_BALL:
                 ball = ball_image(row.M)
-            if remembers:
-                size = int(memory.sizes[i])
-                kept = memory.latents[i], memory.weights[i]
-                corral = Corral(
-                    workspace.points, *kept, workspace.trial, workspace.x, workspace.slope
-                )
-            nu, size, residual = find_multiplier(
-                code, row, root, ball, smoothing, corral, memory.multipliers[i], size
-            )
-            if remembers:
-                memory.sizes[i] = size
+            nu, residual = find_multiplier(code, row, root, ball, smoothing, corral, multipliers[i])
         if not residual <= BELIEVED:
             failed += 1
             values[i] = np.nan
             continue
-        memory.multipliers[i] = nu
+        multipliers[i] = nu
         values[i] = smoothed_value(row, smoothing, nu, slacks[i])
         for j in range(n):
             row.target[j] *= 2.0 * smoothing.distance

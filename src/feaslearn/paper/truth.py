@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,7 +20,7 @@ from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, InfeasibleProblemError, SolverError
 from feaslearn.paper.regions.cones import Cone
 from feaslearn.paper.regions.maps import MapClass
-from feaslearn.paper.regions.programs import NORM_ORDERS, solve_conic
+from feaslearn.paper.regions.programs import solve_conic
 from feaslearn.solvers.highs import Bounds, WarmProgram, raise_failures, raise_violations
 from feaslearn.tolerances import EXACT_TOL, SOLVED_ZERO
 
@@ -29,20 +28,18 @@ from feaslearn.tolerances import EXACT_TOL, SOLVED_ZERO
 class Truth(Protocol):
     """A problem that a decision maker solves; rows are samples throughout.
 
-    Distances are plain norms, not squared; entries of a decision that are NaN do not count.
+    Distances are Euclidean, not squared.
     """
 
     def solve(self, signals: Array, costs: Array) -> Array:
         """Return one optimal decision for each sample, (N, n)."""
         ...
 
-    def distance_to_feasible(self, decisions: Array, signals: Array, norm: str = "l2") -> Array:
+    def distance_to_feasible(self, decisions: Array, signals: Array) -> Array:
         """Return the distance of each decision to ``R(s)``, (N,)."""
         ...
 
-    def distance_to_optimal(
-        self, decisions: Array, signals: Array, costs: Array, norm: str = "l2"
-    ) -> Array:
+    def distance_to_optimal(self, decisions: Array, signals: Array, costs: Array) -> Array:
         """Return the distance of each decision to the minimisers of ``c`` in ``R(s)``, (N,)."""
         ...
 
@@ -81,20 +78,18 @@ class KnownRegion:
         """Return one optimal decision for each sample, (N, n)."""
         return self.region.decisions(self.theta, self.features(signals), costs)
 
-    def distance_to_feasible(self, decisions: Array, signals: Array, norm: str = "l2") -> Array:
+    def distance_to_feasible(self, decisions: Array, signals: Array) -> Array:
         """Return the distance of each decision to the region, (N,)."""
         rows = zip(decisions, self.features(signals), strict=True)
-        found = [self.region.image(self.theta, phi, len(x)).distance(x, norm) for x, phi in rows]
+        found = [self.region.image(self.theta, phi, len(x)).distance(x) for x, phi in rows]
         return np.array(found)
 
-    def distance_to_optimal(
-        self, decisions: Array, signals: Array, costs: Array, norm: str = "l2"
-    ) -> Array:
+    def distance_to_optimal(self, decisions: Array, signals: Array, costs: Array) -> Array:
         """Return the distance of each decision to the minimisers in the region, (N,)."""
         found = []
         for x, c, phi in zip(decisions, costs, self.features(signals), strict=True):
             face = self.region.image(self.theta, phi, len(x)).optimal_face(c)
-            found.append(face.distance(x, norm))
+            found.append(face.distance(x))
         return np.array(found)
 
 
@@ -170,19 +165,17 @@ class LinearProgram:
         points = self._answers(costs, self._bounds(signals), infeasible).points
         return np.ascontiguousarray(points[:, : self.n_decisions])
 
-    def distance_to_feasible(self, decisions: Array, signals: Array, norm: str = "l2") -> Array:
+    def distance_to_feasible(self, decisions: Array, signals: Array) -> Array:
         """Return the distance of each decision, for the best hidden variables, (N,)."""
-        return distances(decisions, self.matrix, self._bounds(signals), norm)
+        return distances(decisions, self.matrix, self._bounds(signals))
 
-    def distance_to_optimal(
-        self, decisions: Array, signals: Array, costs: Array, norm: str = "l2"
-    ) -> Array:
+    def distance_to_optimal(self, decisions: Array, signals: Array, costs: Array) -> Array:
         """Return the distance of each decision to the optimal ones, (N,)."""
         bounds = self._bounds(signals)
         answers = self._answers(costs, bounds)
         rows = _binding(answers.row_duals * self._row_sizes, bounds.row_lower, bounds.row_upper)
         columns = _binding(answers.column_duals, bounds.lower, bounds.upper)
-        return distances(decisions, self.matrix, Bounds(*rows, *columns), norm)
+        return distances(decisions, self.matrix, Bounds(*rows, *columns))
 
     def _bounds(self, signals: Array) -> Bounds:
         """Return the bounds of rows and variables at each signal."""
@@ -211,40 +204,15 @@ def _binding(duals: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
     return np.where(on_upper, upper, lower), np.where(on_lower, lower, upper)
 
 
-def distances(points: Array, matrix: sparse.csc_array, bounds: Bounds, norm: str) -> Array:
-    """Measure how far each point is from the polyhedron of its sample.
+def distances(points: Array, matrix: sparse.csc_array, bounds: Bounds) -> Array:
+    """Return how far each point is from the polyhedron of its sample.
 
     ``min { ||x - (y_1..y_n)|| : row_lower <= M y <= row_upper, lower <= y <= upper }``
     """
-    nearest = _nearest_l2 if norm == "l2" else partial(_nearest_by_lp, maximum=norm == "linf")
-    gaps = np.nan_to_num(points - nearest(points, matrix, bounds), nan=0.0)
-    return np.asarray(np.linalg.norm(gaps, NORM_ORDERS[norm], axis=1))
-
-
-def _nearest_by_lp(points: Array, matrix: sparse.csc_array, bounds: Bounds, maximum: bool) -> Array:
-    """Minimise ``e't`` subject to ``y + T t >= x`` and ``y - T t <= x``; T is I or a column e."""
-    (n_samples, n), v = points.shape, matrix.shape[1]
-    T, select = np.ones((n, 1)) if maximum else np.eye(n), sparse.eye(n, v)
-    blocks: Any = [[matrix, None], [select, T], [select, -T]]
-    slack, open_end = np.zeros((n_samples, T.shape[1])), np.full((n_samples, n), np.inf)
-    least, most = (np.where(np.isnan(points), end, points) for end in (-np.inf, np.inf))
-    wider = Bounds(
-        np.hstack([bounds.row_lower, least, -open_end]),
-        np.hstack([bounds.row_upper, open_end, most]),
-        np.hstack([bounds.lower, slack]),
-        np.hstack([bounds.upper, slack + np.inf]),
-    )
-    costs = np.hstack([np.zeros((n_samples, v)), slack + 1.0])
-    return WarmProgram(sparse.csc_array(sparse.bmat(blocks))).solve(costs, wider).points[:, :n]
-
-
-def _nearest_l2(points: Array, matrix: sparse.csc_array, bounds: Bounds) -> Array:
-    """Minimise ``t`` subject to ``||x - y|| <= t``."""
     # As a cone program, not as a least-squares program: a solver that is right to 1e-10 in the
     # squared distance is right to 1e-5 only in the distance itself. Equal bounds become equations,
     # because an interior-point method needs slack between inequalities.
-    n_samples, n = points.shape
-    v = matrix.shape[1]
+    (n_samples, n), v = points.shape, matrix.shape[1]
     lower = np.hstack([bounds.row_lower, bounds.lower])
     upper = np.hstack([bounds.row_upper, bounds.upper])
     table = sparse.csr_array(sparse.vstack([matrix, sparse.identity(v)]))
@@ -252,24 +220,20 @@ def _nearest_l2(points: Array, matrix: sparse.csc_array, bounds: Bounds) -> Arra
     nearest = np.full((n_samples, v), np.nan)
     statuses = np.full(n_samples, "Optimal", dtype=object)
     for i, (x, low, high) in enumerate(zip(points, lower, upper, strict=True)):
-        equal, seen = low == high, np.flatnonzero(~np.isnan(x))
-        above = np.flatnonzero(~equal & np.isfinite(high))
-        below = np.flatnonzero(~equal & np.isfinite(low))
-        equal = np.flatnonzero(equal)
+        equal, open_ended = np.flatnonzero(low == high), low != high
+        above = np.flatnonzero(open_ended & np.isfinite(high))
+        below = np.flatnonzero(open_ended & np.isfinite(low))
         bounded = sparse.vstack([table[equal], -table[above], table[below]])
-        blocks: Any = [[bounded, None], [None, limit], [select[seen], None]]
+        blocks: Any = [[bounded, None], [None, limit], [select, None]]
+        linear = Cone("zero", len(equal)), Cone("nonnegative", len(above) + len(below))
+        right = np.concatenate([high[equal], -high[above], low[below], [0.0], x])
         rows: Any = sparse.csc_array(sparse.bmat(blocks))
-        cones = (
-            Cone("zero", len(equal)),
-            Cone("nonnegative", len(above) + len(below)),
-            # Where no entry counts, t >= 0 is all that is left; a second-order cone has two rows.
-            Cone("second-order" if len(seen) else "nonnegative", 1 + len(seen)),
-        )
-        right = np.concatenate([high[equal], -high[above], low[below], [0.0], x[seen]])
         try:
-            nearest[i] = solve_conic(cost, rows, right, cones).point[:-1]
+            nearest[i] = solve_conic(
+                cost, rows, right, (*linear, Cone("second-order", n + 1))
+            ).point[:-1]
         except InfeasibleProblemError:
             statuses[i] = "Infeasible"
     raise_failures(statuses)
     raise_violations(nearest @ table.T, lower, upper)
-    return nearest[:, :n]
+    return np.asarray(np.linalg.norm(points - nearest[:, :n], axis=1))
