@@ -103,35 +103,32 @@ def bilinear(
     if not radius > 0.0:
         raise DataError(f"radius must be positive, not {radius!r}")
     # SCIP and Gurobi hear of Ctrl-C by themselves: the clock alone would wait for their end.
-    clock, program_solver, random = (
-        Clock(max_seconds),
-        make_solver(solver),
-        np.random.default_rng(seed),
-    )
-    first = algorithm1(
-        problem, n_starts=n_starts, max_iter=STEPS, max_seconds=max_seconds, seed=random
-    )
-    listed = _listed(problem, lambda samples: starts(samples, random, n_starts, clock), clock)
-    best, value = _least(problem, [first.theta, *listed])
-    program = BilinearProgram(problem, program_solver, radius)
-    status, bound = first.status, 0.0
-    if value <= ZERO_LOSS * program.unit:
-        status = "optimal"
-    elif first.status != "interrupted" and clock.late():
-        status = "time limit"
-    elif first.status != "interrupted":
-        try:
-            theta, ended = program.solve(value * (1.0 + ACCEPT_TOL), clock.left, tol)
-        except KeyboardInterrupt:
-            return bounded(problem, best, "interrupted", bound, clock)
-        if theta is not None:
-            # Near ties that the solver meets only to its tolerance, the exact loss is larger.
-            polished = _listed(problem, lambda samples: [samples.beta(theta)], clock)
-            best, value = _least(problem, [best, theta, *polished])
-        bound = min(ended.bound, value)
-        status = "stalled" if ended.finished else "time limit"
-        if value - bound <= 1.1 * tol * value:
+    clock, program_solver = Clock(max_seconds), make_solver(solver)
+    random, options = np.random.default_rng(seed), {"n_starts": n_starts, "max_iter": STEPS}
+    first = algorithm1(problem, max_seconds=max_seconds, seed=random, **options)
+    best, value, bound, status = first.theta, first.objective, 0.0, first.status
+    if status == "interrupted":
+        return bounded(problem, best, status, bound, clock)
+    try:
+        listed = _listed(problem, lambda samples: starts(samples, random, n_starts, clock), clock)
+        best, value = _least(problem, [best, *listed])
+        program = BilinearProgram(problem, program_solver, radius)
+        if value <= ZERO_LOSS * program.unit:
             status = "optimal"
+        elif clock.late():
+            status = "time limit"
+        else:
+            theta, ended = program.solve(value * (1.0 + ACCEPT_TOL), clock.left, tol)
+            if theta is not None:
+                # Near ties that the solver meets only to its tolerance, the exact loss is larger.
+                polished = _listed(problem, lambda samples: [samples.beta(theta)], clock)
+                best, value = _least(problem, [best, theta, *polished])
+            bound = min(ended.bound, value)
+            status = "stalled" if ended.finished else "time limit"
+            if value - bound <= 1.1 * tol * value:
+                status = "optimal"
+    except KeyboardInterrupt:
+        status = "interrupted"
     return bounded(problem, best, status, bound, clock)
 
 

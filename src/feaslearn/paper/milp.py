@@ -100,9 +100,12 @@ def mixed_integer(
 
     Examples
     --------
+    >>> import numpy as np
     >>> import feaslearn.paper as paper
-    >>> data = paper.datasets.make_switch(50, seed=0)
-    >>> region = paper.regions.Affine(paper.regions.Simplex(2, binary=True))
+    >>> from feaslearn import Simplex
+    >>> s = np.linspace(0.01, 0.99, 50)[:, None]
+    >>> data = paper.Data(s, np.hstack([s < 0.5, s >= 0.5]), np.hstack([s, 1 - s]), [0])
+    >>> region = paper.Affine(Simplex(2, binary=True))
     >>> found = paper.mixed_integer(paper.Problem.of(region, data))
     >>> found.status, round(found.objective, 6), found.lower_bound
     ('optimal', 0.0, 0.0)

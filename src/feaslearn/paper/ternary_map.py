@@ -122,8 +122,8 @@ class TernarySearch:
 
     def run(self, random: np.random.Generator, max_iter: int | None, n_starts: int) -> Status:
         """Search; zero is always a lower bound."""
-        self._offer(np.zeros(self._shape))
         try:
+            self._offer(np.zeros(self._shape))
             self._local_search(random, n_starts)
             return "optimal" if self.value <= self._zero else self._prove(max_iter)
         except KeyboardInterrupt:
