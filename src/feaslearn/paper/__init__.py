@@ -1,10 +1,10 @@
 """The system of Ren, Mohajerin Esfahani and Georghiou, "Inverse Optimization via Learning Feasible
 Regions", ICML 2025, complete and on its own.
 
-A table of contents. Data and problem: `Data`, `Problem`, `Found`. Regions, equations (1) and (2):
-`Affine`, `Scaled` and `Ternary` images of a set, `ConicSet`. Losses, equations (4a) and (4b):
-`Predictability`, `Suboptimality`. Reformulations to global optimality, Section 3.3: `convex`,
-`mixed_integer`, `ternary`; Theorem 3.3: `bilinear`. `evaluate` measures what the tables of the
+A table of contents. Data and problem: `Data`, `Problem`, `Found`. Regions, equation (7):
+`Affine`, `Scaled` and `Ternary` images of a set, `ConicSet`. Losses, equation (5):
+`Predictability`, `Suboptimality`. Global optima: `bilinear` (Theorem 3.3), and of the classes of
+Section 3.3 `convex`, `mixed_integer` and `ternary`. `evaluate` measures what the tables of the
 paper show.
 """
 

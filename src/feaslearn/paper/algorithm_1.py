@@ -2,9 +2,11 @@ r"""Algorithm 1: gradient descent on the exact loss.
 
 .. math:: \theta \leftarrow \theta - \eta \nabla_\theta \sum_i w_i \ell_\theta(x_i, s_i)
 
-The paper differentiates through optimal multipliers; here the gradient is the closed form of
-`feaslearn.paper.losses`, which multipliers miss by 3 to 22 % for a Euclidean ball. For a polyhedral
-Z predictability is not smooth, and the method stalls in poor local minima, as the paper says.
+The paper differentiates (10) through optimal multipliers, equation (11); here the gradient is the
+closed form of `feaslearn.paper.losses`, which multipliers miss by 3 to 22 % for a Euclidean ball.
+The paper solves for b with z in each step; here b moves with A, so that samples separate. For a
+polyhedral Z predictability is not smooth, and the method stalls in poor local minima, as the paper
+says.
 """
 
 from __future__ import annotations

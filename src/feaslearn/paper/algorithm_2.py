@@ -3,10 +3,11 @@ r"""Algorithm 2: gradient descent on a loss that is smoothed less and less.
 .. math:: \min_\theta \sum_i w_i \min_{\gamma, z, \lambda} \left[ \|\gamma_i\|^2
           + \epsilon \|\gamma_{s1,i}\|^2 + \epsilon \|\gamma_{s2,i}\|^2 \right]
 
-The slacks :math:`\gamma_s` loosen the region and the optimality of its decisions, which makes the
-loss smooth. The inner problem is in `feaslearn.paper.smoothed_program`, as a program, and in
-`feaslearn.paper.kernels`, sample by sample without a solver. With z, :math:`\lambda` and the slacks
-optimal, no multipliers are needed for the gradient:
+The inner problem is (12) for predictability and (26b) for suboptimality. The slacks
+:math:`\gamma_s` loosen the region and the optimality of its decisions, which makes the loss smooth.
+It is solved in `feaslearn.paper.smoothed_program`, as a program, and in `feaslearn.paper.kernels`,
+sample by sample without a solver. With z, :math:`\lambda` and the slacks optimal, no multipliers
+are needed for the gradient:
 
 .. math:: \nabla A_k = -2 \sum_i w_i \phi_{ik} (\epsilon \gamma_{s1,i} z_i'
           + \epsilon c_i \gamma_{s2,i}')

@@ -284,6 +284,29 @@ def linear_start(problem: Problem, random: np.random.Generator, index: int) -> A
 
     The centre of Z is mapped to the policy, and each column is moved from it by Gaussian noise of
     the spread of the policy's residuals.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem, in standardised features.
+    random : numpy.random.Generator
+        The randomness of this start alone.
+    index : int
+        Which start it is, 0 for the first.
+
+    Returns
+    -------
+    ndarray
+        Parameters for these features.
+
+    Examples
+    --------
+    >>> import feaslearn.paper as paper
+    >>> from feaslearn import Simplex
+    >>> data = paper.Data([[0.2], [0.8]], [[1, 0], [0, 1]], [[0.2, 0.8], [0.8, 0.2]], [0])
+    >>> problem = paper.Problem.of(paper.Affine(Simplex(2)), data)
+    >>> paper.linear_start(problem, np.random.default_rng(0), 0).shape
+    (4,)
     """
     features, _, decisions, weights = problem.samples
     beta = least_squares(features, decisions, weights)
@@ -295,7 +318,31 @@ def linear_start(problem: Problem, random: np.random.Generator, index: int) -> A
 
 
 def random_start(problem: Problem, random: np.random.Generator, index: int) -> Array:
-    """Return random columns around the mean decision, of the spread of each decision."""
+    """Return random columns around the mean decision, of the spread of each decision.
+
+    Parameters
+    ----------
+    problem : Problem
+        The problem, in standardised features.
+    random : numpy.random.Generator
+        The randomness of this start alone.
+    index : int
+        Which start it is, 0 for the first.
+
+    Returns
+    -------
+    ndarray
+        Parameters for these features.
+
+    Examples
+    --------
+    >>> import feaslearn.paper as paper
+    >>> from feaslearn import Simplex
+    >>> data = paper.Data([[0.2], [0.8]], [[1, 0], [0, 1]], [[0.2, 0.8], [0.8, 0.2]], [0])
+    >>> problem = paper.Problem.of(paper.Affine(Simplex(2)), data)
+    >>> paper.random_start(problem, np.random.default_rng(0), 0).shape
+    (4,)
+    """
     del index
     features, _, decisions, weights = problem.samples
     mean = least_squares(features[:, :1], decisions, weights)

@@ -1,10 +1,10 @@
-r"""What the paper's tables show: learned and true losses, and the distance of returned decisions.
+r"""The four losses of the paper's tables (Section 2.2), and the distance of returned decisions.
 
-Losses of the *observed* decisions under the *learned* region are those of equations (4a) and (4b).
-True losses are the same two of the decision that the model *returns*, under the *true* problem:
-true feasibility is the distance to the true feasible set (for a network, flows exist). The paper
-takes true and learned predictability for the same number, which they are with unique optima and
-data without noise alone. All numbers are means over samples.
+Losses of the *observed* decisions under the *learned* region are those of equations (5a) and (5b).
+True losses, equations (6a) and (6b), are the same two of the decision that the model *returns*,
+under the *true* problem: true feasibility is the distance to the true feasible set (for a network,
+flows exist). True and learned predictability are the same number with unique optima, as the paper
+says, and data without noise, which it leaves out. All numbers are means over samples.
 """
 
 from __future__ import annotations

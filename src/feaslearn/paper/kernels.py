@@ -7,7 +7,7 @@ minimisers of another in a coded set. In the order of the file:
 - the point of ``{M z : z in Z}`` nearest to a target. Wolfe's method serves all sets that have
   vertices: a corral of vertices, and the nearest point of their affine hull. A Euclidean ball goes
   through its secular equation instead;
-- predictability and suboptimality, equations (4a) and (4b), with their gradients;
+- predictability and suboptimality, equations (5a) and (5b), with their gradients;
 - the smoothed programs of Algorithm 2 for one map. With b fixed the samples separate. A sample of
   either loss asks for
 
@@ -473,7 +473,7 @@ def nearest_rows(code: SetCode, M: Array, targets: Array, Z: Array) -> None:
         nearest(code, M, targets[i], q, 0.0, Z[i])
 
 
-# The two losses of the paper, equations (4a) and (4b), and their gradients.
+# The two losses of the paper, equations (5a) and (5b), and their gradients.
 
 
 #: What a row met: one minimiser, a face that was walked on, a face left to a solver.

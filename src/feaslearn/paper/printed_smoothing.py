@@ -6,12 +6,13 @@ dual row; each is doubled when the sum of squares of its own slack changes by le
 :math:`0.01 / 10^{\log_2 \epsilon + 1}`. The last iterate is returned. For simplices.
 
 Without :math:`\lambda`, :math:`\gamma` and the multipliers that follow from them, with
-:math:`b_i = \sum_k \phi_{ik} b_k` and :math:`q_i = A_i'c_i`, the inner program of predictability is
+:math:`b_i = \sum_k \phi_{ik} b_k` and :math:`q_i = A_i'c_i`, the inner program (12) of
+predictability is
 
 .. math:: \min \sum_i \tfrac1N |x_i - u_i|^2 + \epsilon_1 |u_i - A_i z_i - b_i|^2
           + \epsilon_2 |(c_i'(u_i - b_i) - q_i)_+|^2
 
-and that of suboptimality
+and that of suboptimality, (26b),
 
 .. math:: \min \sum_i \tfrac1N |x_i - A_i z_i - b_i|^2 + \tfrac1N (c_i'(x_i - b_i) - t_i)_+^2
           + \epsilon_2 |(t_i - q_i)_+|^2.
@@ -43,7 +44,7 @@ LARGEST = 2.0**20
 #: Halvings of a step.
 HALVINGS = 20
 #: Below this share of its start, the smoothed loss is rounding of the solver.
-ZERO = 1e-11
+ZERO = 0.1 * TIGHT_TOL
 
 
 class Inner(NamedTuple):
@@ -84,7 +85,8 @@ def printed_smoothing(
         if settled.any():
             epsilon = np.where(settled, np.minimum(2.0 * epsilon, LARGEST), epsilon)
             inner = inner_of.solve(A, epsilon)
-        history.append({"smoothed_loss": inner.value, "epsilon": float(epsilon.min())})
+        first, second = map(float, epsilon)
+        history.append({"smoothed_loss": inner.value, "epsilon": first, "epsilon_dual": second})
     theta = problem.region.theta_of(Maps(A, inner.offsets))
     status = clock.status if clock.late() else "converged"
     value, steps = problem.value(theta), len(history)

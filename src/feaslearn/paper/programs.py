@@ -35,9 +35,9 @@ CONIC: Attempts = (
     ("CLARABEL", {}),
     ("SCS", {"eps_abs": HIGHS_TOL, "eps_rel": HIGHS_TOL, "max_iters": 20_000}),
 )
+LINEAR: Attempts = (("HIGHS", _EXACT), *CONIC)
 #: What solvers call a limit of seconds, where they do not call it "time_limit".
 LIMITS = {"SCS": "time_limit_secs"}
-LINEAR: Attempts = (("HIGHS", _EXACT), *CONIC)
 
 
 def load_cvxpy() -> Any:

@@ -1,6 +1,6 @@
 r"""Algorithm 2's inner problem as a convex program, for fixed A and b.
 
-Predictability, and below it suboptimality:
+The smoothed loss of predictability, (12), and below it that of suboptimality, (26b):
 
 .. math::
     \min \sum_i w_i \bigl[ \|\gamma_i\|^2 + \epsilon \|\gamma_{s1,i}\|^2

@@ -1,4 +1,4 @@
-r"""The two losses of a decision under a region, equations (4a) and (4b).
+r"""The two losses of a decision under a region, equations (5a) and (5b).
 
 .. math::
     \ell^p_\theta(x, s) &= \min \{ \|x - y\| : y \in \arg\min_{R_\theta(s)} c(s)'y \} \\
@@ -114,7 +114,7 @@ def no_gradient(maps: Maps) -> Maps:
 
 @dataclass(frozen=True)
 class Predictability(Loss):
-    r"""The distance of x to the set of optimal decisions of the region, equation (4a).
+    r"""The distance of x to the set of optimal decisions of the region, equation (5a).
 
     Decisions that were not observed (NaN) do not count.
 
@@ -173,7 +173,7 @@ class Predictability(Loss):
 
 @dataclass(frozen=True)
 class Suboptimality(Loss):
-    r"""Infeasibility and excess cost of x in the region, equation (4b).
+    r"""Infeasibility and excess cost of x in the region, equation (5b).
 
     Parameters
     ----------

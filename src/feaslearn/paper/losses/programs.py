@@ -1,6 +1,6 @@
 r"""The losses as the paper writes them, as convex programs: the second implementation.
 
-Predictability, the exact reformulation of (4a), and suboptimality, that of (4b):
+For fixed A and b, the exact reformulation of predictability, (10a), and of suboptimality, (10b):
 
 .. math::
     \ell^p &= \min \{ \|\gamma\| : x + \gamma = Az + b,\ Hz - h \in K,\ \lambda \in K^*,\
@@ -34,8 +34,31 @@ from feaslearn.tolerances import SUM_ROUNDING
 
 
 def losses_by_program(problem: Problem, theta: Array) -> Array:
-    """Return the loss of every sample, each by a convex program."""
-    # Slow (milliseconds a row) and obviously right: what the fast losses are held against.
+    """Return the loss of every sample, each by a convex program.
+
+    Slow (milliseconds a row) and obviously right: what the fast losses are held against.
+
+    Parameters
+    ----------
+    problem : Problem
+        The training problem.
+    theta : ndarray
+        Parameters of its region.
+
+    Returns
+    -------
+    ndarray of shape (N,)
+        The losses.
+
+    Examples
+    --------
+    >>> import feaslearn.paper as paper
+    >>> from feaslearn import Simplex
+    >>> data = paper.Data([[0.2], [0.8]], [[1, 0], [1, 0]], [[0.2, 0.8], [0.8, 0.2]], [0])
+    >>> problem = paper.Problem.of(paper.Affine(Simplex(2)), data)
+    >>> paper.losses_by_program(problem, np.eye(2).ravel()).round(6) + 0.0
+    array([0., 2.])
+    """
     features, costs, decisions, _ = problem.samples
     A, b = problem.maps(theta).at(features)
     program = LossProgram(problem.region.Z, problem.n_decisions, problem.loss)

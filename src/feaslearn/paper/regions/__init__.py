@@ -1,4 +1,4 @@
-"""Regions: affine images of conic sets, equations (1) and (2)."""
+"""Regions: affine images of conic sets, equation (7)."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-r"""Regions, equations (1) and (2): images of a set under a map that moves with the signal.
+r"""Regions, equation (7): images of a set under a map that moves with the signal.
 
 .. math:: R_\theta(s) = \{A(s) z + b(s) : z \in Z\}, \qquad
           A(s) = \sum_k \phi_k(s) A_k, \quad b(s) = \sum_k \phi_k(s) b_k, \quad \phi_0 = 1
 
 Z is any compact conic set, :math:`Z = \{z : Hz - h \in K\}`. A class of maps says which numbers
-are learned: all of A and b (`Affine`, Section 3), one scale (`Scaled`, Section 3.3), or a constant
-matrix of -1, 0 and 1 (`Ternary`, Section 3.2).
+are learned: all of A and b (`Affine`, Section 3.1), one scale (`Scaled`, Section 3.3), or a
+constant matrix of -1, 0 and 1 (`Ternary`, Section 3.3). The paper has :math:`\phi_k(s) = s_k`.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ class MapClass(ABC):
 
 @dataclass(frozen=True)
 class Affine(MapClass):
-    r"""All of A and b is learned: the map can rotate, scale, project and move Z (Section 3).
+    r"""All of A and b is learned: the map can rotate, scale, project and move Z (Section 3.1).
 
     Where the entries of every z have the same sum (simplex, hypersimplex), b can be added to each
     column of A and is left out.
@@ -245,8 +245,7 @@ class Ternary(MapClass):
     r"""Regions :math:`\{A z + b(s) : z \in Z\}` with :math:`A \in \{-1, 0, 1\}^{n \times p}`.
 
     The map says which latent quantity adds to which decision, takes from it, or leaves it alone,
-    as the incidence matrix of a network does; it does not depend on the signal (Section 3.2).
-    Entries of the paper's matrices are 0 and 1, which no incidence matrix has.
+    as the incidence matrix of a network does; it does not depend on the signal (Section 3.3).
 
     Parameters
     ----------
