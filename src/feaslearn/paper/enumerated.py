@@ -222,6 +222,8 @@ class NodeProgram:
         points[list(chosen)] = list(chosen.values())
         counted = np.flatnonzero(points >= 0)
         keys = samples.groups[counted] * self._M + points[counted]
+        if self._priced is not None and samples.loss.norm == "linf":
+            keys = counted  # each sample has an excess cost of its own to be the larger one
         found, first, members = np.unique(keys, return_index=True, return_inverse=True)
         weights = np.bincount(members.ravel(), samples.weights[counted], minlength=len(found))
         return _Terms(counted[first], points[counted[first]], weights.astype(float))
@@ -255,40 +257,28 @@ class NodeProgram:
 
     def _linear(self, terms: _Terms, rows: _Rows) -> Relaxed:
         """Add unknowns for the sizes of residuals: one each (l1), or one a term (linf)."""
-        samples, n = self.samples, self._n
-        maximum = samples.loss.norm == "linf"
-        T, width = len(terms.weights), rows.matrix.shape[1]
+        samples, n, (height, width) = self.samples, self._n, rows.matrix.shape
+        T = len(terms.weights)
+        column = width + np.arange(T * n)
+        if samples.loss.norm == "linf":
+            # With an excess cost, J stands for the larger of both.
+            alone = self._priced is not None
+            column = np.repeat(self._size + terms.samples if alone else width + np.arange(T), n)
+        total = max(width, int(column.max(initial=0)) + 1)
+        q = np.zeros(total)
+        q[column] = np.repeat(terms.weights, n)
+        q[self._size : width] = samples.weights[: width - self._size]
         psi = samples.psi[terms.samples, terms.points]
         x, seen = samples.known[terms.samples].ravel(), samples.seen[terms.samples].ravel()
-        residuals = np.einsum("lm,td->tlmd", np.eye(n), psi).reshape(T * n, self._size)[seen]
-        one_each = sp.identity(T) if maximum else sp.identity(T * n)
-        sizes = sp.csr_array(sp.kron(one_each, np.ones((n, 1))) if maximum else one_each)[seen]
-        gaps = sp.hstack([sp.csr_array(residuals), sp.csr_array((seen.sum(), width - self._size))])
-        above, below = sp.hstack([gaps, -sizes]), sp.hstack([-gaps, -sizes])
-        wide = sp.hstack([rows.matrix, sp.csc_array((rows.matrix.shape[0], sizes.shape[1]))])
-        matrix = sp.vstack([wide, above, below])
+        residuals = np.einsum("lm,td->tlmd", np.eye(n), psi).reshape(T * n, self._size)
+        gaps = sp.hstack([sp.csr_array(residuals), sp.csr_array((T * n, total - self._size))])
+        sizes = sp.csr_array((np.ones(T * n), (np.arange(T * n), column)), gaps.shape)
+        wide = sp.hstack([rows.matrix, sp.csc_array((height, total - width))])
+        matrix = sp.vstack([wide, (gaps - sizes)[seen], (-gaps - sizes)[seen]])
         right = np.concatenate([rows.right, x[seen], -x[seen]])
-        q = np.zeros(width + sizes.shape[1])
-        q[width:] = terms.weights if maximum else np.repeat(terms.weights, n)
-        q[self._size : width] = samples.weights[: width - self._size]
-        if maximum and self._priced is not None:
-            # J stands for the larger of both: it is at least the distance of the sample's term.
-            q[width:] = 0.0
-            larger = self._at_least_the_distance(terms, len(q))
-            matrix = sp.vstack([matrix, larger])
-            right = np.append(right, np.zeros(larger.shape[0]))
-        nothing = sp.csc_array((len(q), len(q)))
+        nothing = sp.csc_array((total, total))
         bound, found = _minimize(nothing, q, _Rows(sp.csc_array(matrix), right), self.clock)
         return Relaxed(bound, self._matrix(found))
-
-    def _at_least_the_distance(self, terms: _Terms, width: int) -> sp.csr_array:
-        """Return the rows ``distance_t - J_i <= 0`` for every sample of the group of a term."""
-        groups = self.samples.groups
-        term, sample = np.nonzero(groups[terms.samples][:, None] == groups)
-        entries = np.repeat([1.0, -1.0], len(term))
-        columns = np.append(self._size + len(groups) + term, self._size + sample)
-        places = np.tile(np.arange(len(term)), 2), columns
-        return sp.csr_array((entries, places), shape=(len(term), width))
 
     def _excess_rows(self) -> _Rows:
         """Return ``c_i'x_i - c_i'v_ij - J_i <= 0`` and, where no square says it, ``J >= 0``."""

@@ -15,8 +15,8 @@ columns from below. The equality gives all columns one price at every training s
 map then has p equal columns as soon as n training costs are linearly independent (Example 3.2: any
 two signals), and predicts one decision for all signals.
 
-*What is solved here.* A binary z chooses a point :math:`m(i)`, and
-:math:`\lambda_i = -c_i'A(s_i) w_{m(i)}` leaves of the last two rows
+*What is solved here.* A binary z chooses a point :math:`m(i)` of the list :math:`w_1, w_2, \dots`,
+and a :math:`\lambda_i` for the last two rows exists exactly where
 
 .. math:: c_i'v_{i m(i)} \le c_i'v_{ij} \;\; \forall j, \qquad v_{ij} = A(s_i) w_j + b(s_i).
 
