@@ -104,8 +104,9 @@ def _attempt(
     """Solve with one solver; return what is wrong with its answer, or an empty string."""
     cp = load_cvxpy()
     try:
-        with warnings.catch_warnings():
-            # CVXPY warns of inaccurate answers; whether they are taken is decided below.
+        with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+            # CVXPY warns of inaccurate answers; whether they are taken is decided below. On its
+            # way to them it multiplies infinite bounds by zero.
             warnings.simplefilter("ignore", UserWarning)
             problem.solve(solver=solver, warm_start=False, **options)
     except (cp.error.SolverError, ValueError) as error:

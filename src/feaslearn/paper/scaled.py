@@ -155,7 +155,8 @@ def _by_program(problem: Problem, points: Array, tied: Mask, clock: Clock) -> tu
     if loss.is_squared_l2:
         objective = cp.sum_squares(cp.multiply(np.sqrt(weights)[:, None], gamma))
     else:
-        objective = weights @ cp.norm(gamma, {"l1": 1, "l2": 2, "linf": "inf"}[loss.norm], axis=1)
+        norms = cp.norm(gamma, {"l1": 1, "l2": 2, "linf": "inf"}[loss.norm], axis=1)
+        objective = cp.sum(cp.multiply(weights, norms))
     linear = form_of(problem.region.Z).polyhedral and loss.norm != "l2"
     program = cp.Problem(cp.Minimize(objective), rows)
     solve(program, "scaled set", LINEAR if linear else CONIC, clock)
