@@ -190,8 +190,12 @@ def test_as_printed(loss: Loss, weighted: bool) -> None:
     assert stays.any()
     assert (np.diff(walk)[stays] <= 1e-7 * walk[0]).all()
     assert found.objective < 0.5 * problem.value(algorithm1(problem, max_iter=0).theta)
-    with pytest.raises(DataError, match="for simplices"):
-        algorithm2(Problem(Affine(Box(2)), loss, samples()), printed=True)
+    for region, whole, message in (
+        (Affine(Box(2)), samples(), "for simplices"),
+        (Affine(Simplex(2)), samples(hidden=0.2), "every decision"),
+    ):
+        with pytest.raises(DataError, match=message):
+            algorithm2(Problem(region, loss, whole), printed=True)
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def test_features_and_weights() -> None:
     assert few.samples.weights == pytest.approx(np.arange(1.0, 11.0) / 55.0)
     every = Problem.of(Affine(Simplex(2)), data, features="all")
     assert (every.n_features, every.n_decisions, every.n_samples) == (4, 2, 10)
-    assert (every.size, every.n_observed) == (16, 20)
+    assert every.size == 16
     for wrong in ({"features": "some"}, {"weights": np.zeros(10)}, {"weights": np.ones(9)}):
         with pytest.raises(DataError):
             Problem.of(Affine(Simplex(2)), data, **wrong)

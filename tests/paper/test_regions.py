@@ -252,9 +252,6 @@ def test_a_conic_triangle_is_the_polytope() -> None:
     assert conic.argmin(Q) == pytest.approx(plain.argmin(Q), abs=1e-9)
     assert conic.minimum(Q) == pytest.approx(plain.minimum(Q), abs=1e-9)
     assert conic.tied([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]).tolist() == [True, False, True]
-    assert conic.project(Q[0]) == pytest.approx(plain.project(Q[0]), abs=1e-6)
-    assert conic.contains(plain.vertices()).all()
-    assert not conic.contains([[3.0, 3.0]])[0]
     assert sorted(map(tuple, conic.vertices())) == sorted(map(tuple, plain.vertices()))
     with pytest.raises(TooManyVerticesError, match="curved"):
         example("half-disc").vertices()
@@ -267,7 +264,8 @@ def test_unit_disc_is_the_ball() -> None:
     for q, direction in rng.normal(size=(10, 2, 2)):
         assert disc.argmin(q) == pytest.approx(ball.argmin(q), abs=1e-6)
         assert turn_of(disc, q, direction) == pytest.approx(turn_of(ball, q, direction), abs=1e-5)
-        assert disc.project(3.0 * q) == pytest.approx(ball.project(3.0 * q), abs=1e-6)
+        near = nearest_by_solver(form_of(disc), np.eye(2), 3.0 * q, "l2").latent
+        assert near == pytest.approx(ball.project(3.0 * q), abs=1e-6)
 
 
 # Faces.

@@ -93,12 +93,13 @@ def search(
     if best.theta is None:
         raise SolverError("no start has a finite loss: take a smaller step or another start")
     value = problem.value(best.theta)
-    status = clock.status if runs[-1].out_of_time else best.status
+    cut_short = runs[-1].out_of_time or len(runs) < n_starts
+    status = clock.status if cut_short else best.status
     return Found(
         problem,
         best.theta,
         value,
-        "optimal" if value == 0.0 and not runs[-1].out_of_time else status,
+        "optimal" if value == 0.0 and not cut_short else status,
         lower_bound=0.0 if value == 0.0 else None,
         n_iter=sum(run.steps for run in runs),
         seconds=clock.seconds,

@@ -465,14 +465,6 @@ def nearest(code: SetCode, M: Array, target: Array, q: Array, tolerance: float, 
     return nearest_on_corral(code, M, target, q, tolerance, corral, int(np.int64(0)), z)[0]
 
 
-@kernel
-def nearest_rows(code: SetCode, M: Array, targets: Array, Z: Array) -> None:
-    """Write into each row of ``Z`` the latent point whose image is nearest to that target."""
-    q = np.zeros(M.shape[1])
-    for i in range(targets.shape[0]):
-        nearest(code, M, targets[i], q, 0.0, Z[i])
-
-
 # The two losses of the paper, equations (5a) and (5b), and their gradients.
 
 
@@ -876,21 +868,6 @@ def _place(row: SampleRow, nu: float, smoothing: Smoothing) -> tuple[float, floa
 
 
 @inner_kernel
-def _aim(row: SampleRow, root: float, push: float) -> None:
-    """Write what is projected on the region: the decision, pushed against its cost."""
-    for j in range(row.c.size):
-        row.target[j] = root * row.x[j] - push * row.g[j]
-
-
-@inner_kernel
-def _ball_point(row: SampleRow, ball: BallImage) -> float:
-    """Write the latent point of the projection onto the image of a ball; return ``g'Pg``."""
-    r = np.empty(ball.U.shape[1])
-    t = nearest_in_image(ball, row.target, r, row.z)
-    return _ball_slope(ball, t, r, row.g)
-
-
-@inner_kernel
 def _following(nu: float, excess: float, slope: float, low: float, high: float) -> float:
     """Return the next multiplier to try: Newton's, if that lies in the bracket."""
     newton = nu - excess / slope if slope < 0.0 else np.inf
@@ -918,9 +895,13 @@ def find_multiplier(
     size, half = int(np.int64(0)), 0.5 * smoothing.dual
     for step in range(MOST_NEWTON):
         if step == 0 or not smoothing.exact:
-            _aim(row, root, half * nu)
+            # The decision, pushed against its cost.
+            for j in range(row.c.size):
+                row.target[j] = root * row.x[j] - half * nu * row.g[j]
             if ball.singular.size > 0:
-                along = _ball_point(row, ball)
+                r = np.empty(ball.U.shape[1])
+                shift = nearest_in_image(ball, row.target, r, row.z)
+                along = _ball_slope(ball, shift, r, row.g)
             else:
                 for _ in range(2):
                     _, size, gap = nearest_on_corral(

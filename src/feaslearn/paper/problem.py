@@ -198,11 +198,6 @@ class Problem:
         return int(self.samples.features.shape[1])
 
     @property
-    def n_observed(self) -> int:
-        """Number of decisions that were observed."""
-        return int((~np.isnan(self.samples.decisions)).sum())
-
-    @property
     def size(self) -> int:
         """Number of parameters."""
         return self.region.layout(self.n_decisions, self.n_features).size

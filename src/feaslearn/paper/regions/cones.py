@@ -150,13 +150,6 @@ def turned(Q: Array) -> Array:
     return triangles(Q.T @ units @ Q).T
 
 
-def jordan(triangle: Array) -> Array:
-    """Return the matrix of the product ``(XY + YX) / 2`` with a given X, from Y's triangle."""
-    X = matrices(triangle)
-    units = matrices(np.eye(len(triangle)))
-    return triangles((X @ units + units @ X) / 2.0).T
-
-
 class Split(NamedTuple):
     """A turn of a semidefinite cone's rows that splits them by multipliers L.
 

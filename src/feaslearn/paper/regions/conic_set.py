@@ -15,13 +15,11 @@ from feaslearn.paper.regions.faces import check_nonempty_and_bounded, optimal_fa
 from feaslearn.paper.regions.image import Image
 from feaslearn.paper.regions.programs import (
     minimize_linear,
-    nearest_by_solver,
     vertices_of_least_cost,
 )
 from feaslearn.sets.primitive_set import PrimitiveSet, Ties
 from feaslearn.sets.vertex_enumeration import vertices_of_form
 from feaslearn.tolerances import (
-    INSIDE_TOL,
     MOST_VERTICES,
     POINT_TOL,
     TIE_TOL,
@@ -140,17 +138,6 @@ class ConicSet(PrimitiveSet):
         """Return ``min {q'z : z in Z}`` for each row q of ``Q``."""
         rows = np.atleast_2d(np.asarray(Q, dtype=float))
         return np.asarray(np.einsum("ij,ij->i", rows, self.argmin(rows)))
-
-    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> Mask:
-        """Return for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
-        rows = np.atleast_2d(np.asarray(Z, dtype=float))
-        return np.asarray(self._form.violation(rows) <= tolerance)
-
-    def project(self, Z: ArrayLike) -> Array:
-        """Return the Euclidean projection of each row of ``Z`` onto the set."""
-        rows, identity = np.atleast_2d(np.asarray(Z, dtype=float)), np.eye(self.dimension)
-        found = [nearest_by_solver(self._form, identity, z, "l2").latent for z in rows]
-        return np.array(found).reshape(np.shape(Z))
 
     def center(self) -> Array:
         """Return a point in the (relative) interior."""

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError
-from feaslearn.paper.kernels import can_project, code_of, nearest_rows
+from feaslearn.paper.kernels import can_project, code_of, nearest
 from feaslearn.paper.regions.cones import ConicForm
 from feaslearn.paper.regions.faces import turn
 from feaslearn.paper.regions.programs import (
@@ -123,9 +123,9 @@ class Image:
             return nearest_listed(self.Z.vertices(), M, target, norm)
         code = code_of(self.Z)
         if norm == "l2" and code is not None and can_project(code):
-            found = np.empty((1, self.Z.dimension))
-            nearest_rows(code, M, target[None], found)
-            return Nearest(found[0], unit(M @ found[0] - target, target))
+            z = np.empty(self.Z.dimension)
+            nearest(code, M, target, np.zeros(len(z)), 0.0, z)
+            return Nearest(z, unit(M @ z - target, target))
         return nearest_by_solver(form_of(self.Z), M, target, norm)
 
     def distance(self, x: ArrayLike, norm: str = "l2") -> float:
