@@ -3,8 +3,9 @@ Regions", ICML 2025, complete and on its own.
 
 A table of contents. Data and problem: `Data`, `Problem`, `Found`. Regions, equation (7):
 `Affine`, `Scaled` and `Ternary` images of a set, `ConicSet`. Losses, equation (5):
-`Predictability`, `Suboptimality`. `evaluate` measures what the tables of the paper show.
-Problem 2 of section 5.2: `learn_network` among the lines of a `TransportNetwork`. What the tables
+`Predictability`, `Suboptimality`. Global optima: `bilinear` (Theorem 3.3), and of the classes of
+Section 3.3 `convex`, `mixed_integer` and `ternary`. Problem 2 of section 5.2: `learn_network` among
+the lines of a `TransportNetwork`. `evaluate` measures what the tables of the paper show; what they
 are made from, and what they compare with: `datasets`, `baselines`.
 """
 
@@ -17,10 +18,12 @@ if TYPE_CHECKING:
     from feaslearn.paper import baselines, datasets
     from feaslearn.paper.algorithm_1 import algorithm1
     from feaslearn.paper.algorithm_2 import algorithm2
+    from feaslearn.paper.bilinear_program import bilinear
     from feaslearn.paper.descent import linear_start, random_start
     from feaslearn.paper.evaluation import Evaluation, evaluate
     from feaslearn.paper.losses import Predictability, Suboptimality
     from feaslearn.paper.losses.programs import losses_by_program
+    from feaslearn.paper.milp import mixed_integer
     from feaslearn.paper.network import LearnedNetwork, TransportNetwork, learn_network
     from feaslearn.paper.problem import Clock, Data, Found, Problem, Samples
     from feaslearn.paper.regions import (
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
         Scaled,
         Ternary,
     )
+    from feaslearn.paper.scaled import convex
+    from feaslearn.paper.ternary_map import ternary
     from feaslearn.paper.truth import AffineRows, KnownRegion, LinearProgram
 
 # The module that holds each name.
@@ -44,6 +49,10 @@ _HOMES = {
         "regions": "Affine ConicSet Image Maps Scaled Ternary",
         "losses": "Predictability Suboptimality",
         "losses.programs": "losses_by_program",
+        "scaled": "convex",
+        "milp": "mixed_integer",
+        "ternary_map": "ternary",
+        "bilinear_program": "bilinear",
         "evaluation": "Evaluation evaluate",
         "network": "LearnedNetwork TransportNetwork learn_network",
         "truth": "AffineRows KnownRegion LinearProgram",
@@ -76,12 +85,16 @@ __all__ = [
     "algorithm1",
     "algorithm2",
     "baselines",
+    "bilinear",
+    "convex",
     "datasets",
     "evaluate",
     "learn_network",
     "linear_start",
     "losses_by_program",
+    "mixed_integer",
     "random_start",
+    "ternary",
 ]
 
 if not TYPE_CHECKING:  # or every misspelt name would pass a type checker

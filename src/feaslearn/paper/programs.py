@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from feaslearn.exceptions import DataError, SolverError
+from feaslearn.paper.problem import Clock
 from feaslearn.paper.regions.cones import ConicForm, side, spread
 from feaslearn.tolerances import FEASIBILITY_TOL, HIGHS_TOL, INTERIOR_TOL, LOOSE_TOL, TIGHT_TOL
 
@@ -35,6 +36,8 @@ CONIC: Attempts = (
     ("SCS", {"eps_abs": HIGHS_TOL, "eps_rel": HIGHS_TOL, "max_iters": 20_000}),
 )
 LINEAR: Attempts = (("HIGHS", _EXACT), *CONIC)
+#: What solvers call a limit of seconds, where they do not call it "time_limit".
+LIMITS = {"SCS": "time_limit_secs"}
 
 
 def load_cvxpy() -> Any:
@@ -74,18 +77,21 @@ def semidefinite(triangle: Any, size: int) -> Any:
     return load_cvxpy().reshape(spread(m) @ triangle, (m, m), order="F") >> 0
 
 
-def solve(problem: Any, name: str, attempts: Attempts = CONIC) -> None:
+def solve(problem: Any, name: str, attempts: Attempts = CONIC, clock: Clock | None = None) -> None:
     """Solve a CVXPY problem in place, with another solver where one fails."""
-    cp = load_cvxpy()
+    cp, clock = load_cvxpy(), clock or Clock()
     failures: dict[str, None] = {}
     for accepted in ((cp.OPTIMAL,), (cp.OPTIMAL, cp.OPTIMAL_INACCURATE)):
         for solver, options in attempts:
-            flaw = _attempt(problem, solver, options, accepted)
+            clock.check()
+            limit = {} if np.isinf(clock.left) else {LIMITS.get(solver, "time_limit"): clock.left}
+            flaw = _attempt(problem, solver, options | limit, accepted)
             if not flaw:
                 if failures:
                     logger.info("the %s program was solved after %s", name, "; ".join(failures))
                 return
             failures[f"{solver}: {flaw}"] = None
+    clock.check()
     raise SolverError(
         f"no solver solved the {name} program ({'; '.join(failures)}); check that the set is not "
         "empty and the scale of the data"
@@ -98,8 +104,9 @@ def _attempt(
     """Solve with one solver; return what is wrong with its answer, or an empty string."""
     cp = load_cvxpy()
     try:
-        with warnings.catch_warnings():
-            # CVXPY warns of inaccurate answers; whether they are taken is decided below.
+        with warnings.catch_warnings(), np.errstate(invalid="ignore"):
+            # CVXPY warns of inaccurate answers; whether they are taken is decided below. On its
+            # way to them it multiplies infinite bounds by zero.
             warnings.simplefilter("ignore", UserWarning)
             problem.solve(solver=solver, warm_start=False, **options)
     except (cp.error.SolverError, ValueError) as error:
