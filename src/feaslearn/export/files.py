@@ -12,11 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
-from feaslearn.io.whole_files import check_writable, write_bytes
 from feaslearn.exceptions import DataError, FileError, SolverError
 from feaslearn.export.exported import read_region
 from feaslearn.export.naming import free_prefix, names_of_rows, safe_names
 from feaslearn.export.solver_form import SolverForm, solver_form
+from feaslearn.io.whole_files import check_writable, write_bytes
 from feaslearn.region import Region
 from feaslearn.region.form import beside
 from feaslearn.solvers.highs import Bounds, open_program

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from feaslearn.io.whole_files import check_writable, write_bytes
 from feaslearn.exceptions import DataError, TooManyVerticesError, UnsupportedError
 from feaslearn.export.exported import read_source
 from feaslearn.export.naming import distinct_names
 from feaslearn.io.tables import csv_text
+from feaslearn.io.whole_files import check_writable, write_bytes
 from feaslearn.messages import did_you_mean
 from feaslearn.region import Region
 from feaslearn.regressor.learned_region import LearnedRegion
