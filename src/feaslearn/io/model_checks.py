@@ -9,6 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 import numpy as np
+from numpy.typing import NDArray
 
 from feaslearn.exceptions import FeaslearnError, ModelFileError
 from feaslearn.inference.coverage import Coverage
@@ -34,6 +35,12 @@ def check_count(value: Any, where: str) -> int:
     counts = type(value) is int and 1 <= value <= MAX_COUNT
     require(counts, where, f"{value!r:.80} is not a number of signals or decisions")
     return int(value)
+
+
+def check_numbers(array: NDArray[Any], where: str) -> None:
+    """Refuse numbers whose squares overflow; whether infinity and NaN may be is for their owner."""
+    large = np.isfinite(array) & (np.abs(array) > LARGEST)
+    require(not large.any(), where, "a number is too large")
 
 
 def has_type(value: Any, declared: Any) -> bool:

@@ -37,6 +37,7 @@ from feaslearn.inference.coverage import Coverage, RowCoverage
 from feaslearn.io.model_checks import (
     MAX_COUNT,
     check_count,
+    check_numbers,
     check_sizes,
     has_type,
     require,
@@ -373,6 +374,8 @@ class Reading:
         if isinstance(node, str):
             node.encode("utf-8")
         require(not isinstance(node, int) or abs(node) <= 2**63, where, "a number is too large")
+        if isinstance(node, float) and not where.startswith("result_"):
+            check_numbers(np.array(node), where)
         return node
 
     def _made(self, kind: str, inner: Any, where: str) -> Any:
@@ -380,6 +383,7 @@ class Reading:
         if kind == "array":
             known = isinstance(inner, str) and inner in self._arrays
             require(known, where, "the array is not in the file")
+            check_numbers(self._arrays[inner], where)
             return self._arrays[inner]
         if kind == "tuple":
             require(isinstance(inner, list), where, "a tuple is not a list of nodes")
