@@ -37,7 +37,7 @@ def both_losses(loss: str, published: bool) -> tuple[Loss, fl.losses.Loss]:
 
 def truth_of(data: fl.Decisions) -> Any:
     program = data.forward
-    if not isinstance(program, fl.problem.LinearProgram):
+    if not isinstance(program, fl.datasets.LinearProgram):
         return None
     sides = (program.row_lower, program.row_upper)
     rows = [paper.AffineRows(side.constant, side.slope) for side in sides]

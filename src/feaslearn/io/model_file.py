@@ -402,7 +402,8 @@ class Reading:
                 require(fits, f"{where}.{name}", f"not of the type {declared}, or not finite")
         if made in SETS:
             limit = f"sets of more than {MAX_DIMENSION} dimensions are not held by files"
-            require(value.dimension <= MAX_DIMENSION, where, limit)
+            chosen = isinstance(value, Simplex) and value.open_size
+            require(chosen or value.dimension <= MAX_DIMENSION, where, limit)
         if learned is not None:
             require(made in TRANSFORMERS, where, f"a {kind} has learned nothing")
             _restore(value, self.value(learned, where), where)
