@@ -116,10 +116,18 @@ def fit_and_measure(fit: Fit, train: paper.Data, test: paper.Data) -> tuple[Any,
 
 def learned_losses(model: fl.RegionRegressor, test: paper.Data) -> dict[str, float]:
     """Return the losses of the observed decisions under a region of this library."""
-    decisions = fl.Decisions.from_arrays(test.signals, test.decisions, list(test.cost_columns))
-    measured = fl.evaluate(model, decisions, normalize_cost=False, losses="all")
-    names = ("returned", "predictability", "suboptimality")
-    return {name: getattr(measured, name).mean for name in names}
+    rows = fl.Decisions.from_arrays(test.signals, test.decisions, list(test.cost_columns))
+    near, cheap = [], []
+    for s, x, c in zip(test.signals, test.decisions, test.costs, strict=True):
+        region = model.region(s)
+        excess = max(0.0, float(c @ (x - region.minimize(c))))
+        near.append(region.optimal_face(c).distance(x) ** 2)
+        cheap.append(region.distance(x) ** 2 + excess**2)
+    return {
+        "returned": fl.evaluate(model, rows).returned.mean,
+        "predictability": float(np.mean(near)),
+        "suboptimality": float(np.mean(cheap)),
+    }
 
 
 def warm_up() -> None:
