@@ -80,7 +80,7 @@ CLAIMS = [
     ("convergence", "Figure: meanwhile the true losses", True),
     ("region_path", "Figure: Algorithm 2 recovers", True),
     ("convex", "Convex class: without noise", True),
-    ("bilinear_noiseless", "Noiseless: with p=4 a loss remains", True),
+    ("bilinear_noiseless", "Noiseless: with p=4 and a constant map a loss remains", True),
     ("binary_simplex", "Observation: binary and continuous", False),
     ("binary_simplex", "Proposition (MILP reformulation)", False),
     ("ellipsoid", "Remark: ellipsoidal constraints", True),
