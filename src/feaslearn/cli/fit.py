@@ -37,26 +37,12 @@ def fit(
     hypothesis: Annotated[
         str, typer.Option("--hypothesis", metavar="NAME", help="What the region can be; see above.")
     ] = "auto",
-    loss: Annotated[
-        str,
-        typer.Option(
-            "--loss",
-            metavar="NAME",
-            help="predictability or suboptimality; with :l1 or :linf, in it.",
-        ),
-    ] = "predictability",
     features: Annotated[
         str,
         typer.Option(
             "--features", metavar="NAME", help="non-cost, all, scale, poly:DEGREE or spline:KNOTS."
         ),
     ] = "non-cost",
-    trainer: Annotated[
-        str,
-        typer.Option(
-            "--trainer", metavar="NAME", help="auto, or a trainer such as gradient-descent."
-        ),
-    ] = "auto",
     lower: Annotated[
         options.Columns,
         options.columns(
@@ -167,8 +153,6 @@ def fit(
         parsing.parse_hypothesis(hypothesis, columns.decisions.shape[1]),
         cost=columns.cost,
         features=parsing.parse_features(features),
-        loss=parsing.parse_loss(loss),
-        trainer=parsing.parse_trainer(trainer),
         known=parsing.parse_known(lower, upper, balance, columns),
         sense=sense.value,
         random_state=seed,
@@ -245,7 +229,6 @@ def _facts(model: RegionRegressor, columns: FitColumns, output: Path) -> dict[st
         "trainer": " ".join(result.trainer.split()),
         "status": result.status,
         "training_loss": result.objective,
-        "returned_loss": result.returned_loss,
         "lower_bound": result.lower_bound,
         "n_iter": result.n_iter,
         "seconds": result.seconds,

@@ -18,7 +18,6 @@ from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
 from feaslearn.features import FeatureMap, SampleReader, fit_features
 from feaslearn.hypotheses.constrained import half_spaces_of
 from feaslearn.known import KnownLimits, ResolvedKnown, resolve_known
-from feaslearn.losses import Loss
 from feaslearn.messages import column_label, list_first, row_number
 from feaslearn.region.relax import least_infeasible
 from feaslearn.regressor.outputs import Outputs
@@ -52,7 +51,6 @@ class FitData(NamedTuple):
     outputs: Outputs
     features: FeatureMap
     cost: ResolvedCost | None
-    loss: Loss
     random: np.random.Generator
     signals: Array | None = None
     known: ResolvedKnown | None = None
@@ -70,7 +68,7 @@ def check_fit(
 ) -> FitData:
     """Check parameters and data of a fit; raise one error that names everything."""
     problems = FitProblems()
-    loss, random = check_parameters(model, problems)
+    random = check_parameters(model, problems)
     before = len(problems)
     # Blocks are made of the data as they are; known constraints and transformers need all at once.
     as_it_is = model.known is None and isinstance(model.features, str)
@@ -90,8 +88,8 @@ def check_fit(
     known = None
     if model.known is not None:
         known = check_known(model.known, X, signals, n, problems)
-    if loss is not None and n is not None:
-        check_combination(model, loss, n, problems)
+    if n is not None:
+        check_combination(model, n, problems)
     problems.raise_all()
     # Without a problem nothing is missing.
     parts = cast(tuple[Array, Array, Array], (signals, decisions, sample_weights))
@@ -111,7 +109,6 @@ def check_fit(
         Outputs.of(y),
         read.features,
         cost,
-        cast(Loss, loss),
         cast(np.random.Generator, random),
         column_ends(table.signals),
         known,
@@ -256,7 +253,7 @@ def check_chunks(model: RegionRegressor, chunks: Source, *others: Any) -> FitDat
     ``others`` are y, costs and weights, which chunks have themselves.
     """
     problems = FitProblems()
-    loss, random = check_parameters(model, problems)
+    random = check_parameters(model, problems)
     for name, value in zip(("y", "costs", "sample_weight"), others, strict=True):
         if value is not None:
             problems.add(f"{name} is not for Chunks, which hold decisions and weights themselves")
@@ -272,8 +269,7 @@ def check_chunks(model: RegionRegressor, chunks: Source, *others: Any) -> FitDat
             n_signals=len(names),
             problems=problems,
         )
-    if loss is not None:
-        check_combination(model, loss, n, problems)
+    check_combination(model, n, problems)
     features = None
     with problems.taking():
         columns = () if cost is None else cost.columns
@@ -285,8 +281,8 @@ def check_chunks(model: RegionRegressor, chunks: Source, *others: Any) -> FitDat
     read = SampleReader(features, cost, model.sense == "max")
     only = None if read.features.transformer is not None else read.features.columns
     samples = Samples(chunks, read, only, int(effective_n_jobs(model.n_jobs)))
-    parts = cast(tuple[Loss, np.random.Generator], (loss, random))
-    return FitData(samples, Outputs(False, chunks.names.decisions), read.features, cost, *parts)
+    outputs, generator = Outputs(False, chunks.names.decisions), cast(np.random.Generator, random)
+    return FitData(samples, outputs, read.features, cost, generator)
 
 
 def _some_signals(chunks: Source) -> Array:

@@ -12,16 +12,14 @@ import numpy as np
 from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, FeaslearnError, Problems, SetError, UnsupportedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.parameters import Constraints, Either, Integer, Is, an_instance, check_value
-from feaslearn.trainers import Trainer
+from feaslearn.trainers import Objective, Trainer
 from feaslearn.trainers.trainer import MAX_SECONDS
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
 
 
-LOSSES: dict[str, type[Loss]] = {"predictability": Predictability, "suboptimality": Suboptimality}
 #: Numbers of threads that joblib knows.
 N_JOBS = Either(None, Is(lambda n: Integer().holds(n) and n != 0, "an integer besides 0"))
 CONSTRAINTS: Constraints = {
@@ -37,26 +35,13 @@ CONSTRAINTS: Constraints = {
 }
 
 
-def check_parameters(
-    model: RegionRegressor, problems: FitProblems
-) -> tuple[Loss | None, np.random.Generator | None]:
-    """Check what needs no data; return the loss and the generator, where they can be made."""
+def check_parameters(model: RegionRegressor, problems: FitProblems) -> np.random.Generator | None:
+    """Check what needs no data; return the generator, where it can be made."""
     for name, constraint in CONSTRAINTS.items():
         check_value(name, getattr(model, name), constraint, problems)
     if isinstance(model.trainer, Trainer):
         model.trainer.check(problems)
-    return _check_loss(model.loss, problems), _check_random_state(model.random_state, problems)
-
-
-def _check_loss(loss: Any, problems: FitProblems) -> Loss | None:
-    if isinstance(loss, str) and loss in LOSSES:
-        return LOSSES[loss]()
-    if not isinstance(loss, Loss):
-        problems.add(f"loss={loss!r} is neither a Loss nor one of {sorted(LOSSES)}")
-        return None
-    with problems.taking():
-        loss.norm_code()
-    return loss
+    return _check_random_state(model.random_state, problems)
 
 
 def _check_random_state(random_state: Any, problems: FitProblems) -> np.random.Generator | None:
@@ -69,7 +54,7 @@ def _check_random_state(random_state: Any, problems: FitProblems) -> np.random.G
     return None
 
 
-def check_combination(model: RegionRegressor, loss: Loss, n: int, problems: FitProblems) -> None:
+def check_combination(model: RegionRegressor, n: int, problems: FitProblems) -> None:
     """Check the set against the number of decisions, and the trainer against both."""
     hypothesis = model.hypothesis
     if not isinstance(hypothesis, Hypothesis):
@@ -80,7 +65,7 @@ def check_combination(model: RegionRegressor, loss: Loss, n: int, problems: FitP
     if isinstance(model.trainer, Trainer) and len(problems) == before:
         empty = Block(np.empty((0, 1)), np.empty((0, n)), np.empty((0, n)), np.empty(0))
         with problems.taking():
-            model.trainer.refuse(Objective(loss, hypothesis.with_size(1), Samples.of(empty)))
+            model.trainer.refuse(Objective(hypothesis.with_size(1), Samples.of(empty)))
 
 
 # Problems of a fit, from all the parts it has.

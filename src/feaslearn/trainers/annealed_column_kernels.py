@@ -14,7 +14,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.losses.kernels import SQUARED_L2, norm_and_slope
 from feaslearn.solvers.jit import inlined, kernel, summing_kernel
 
 Array = NDArray[np.float64]
@@ -35,7 +34,7 @@ class Rows(NamedTuple):
     """Some rows side by side: entry ``[..., i]`` belongs to row i of the block.
 
     ``columns`` holds the maps, and later the gradient in them; ``slopes`` the weighted derivative
-    of the norm; ``least`` and ``along`` one number for each row.
+    of the square; ``least`` and ``along`` one number for each row.
     """
 
     features: Array
@@ -56,7 +55,6 @@ def annealed_columns(
     X: Array,
     weights: Array,
     tau: float,
-    norm: int,
     dA: Array,
 ) -> float:
     """Return the weighted sum of the rows' losses, and add its gradient to ``dA``.
@@ -80,7 +78,7 @@ def annealed_columns(
         size = min(ROWS, Phi.shape[0] - start)
         _read(A, Phi, C, start, size, rows)
         _share(tau, size, rows)
-        total += _measure(X, weights, norm, start, size, rows)
+        total += _measure(X, weights, start, size, rows)
         _turn(tau, size, rows)
         _add_up(size, rows, dA)
     return total
@@ -141,8 +139,8 @@ def _share(tau: float, size: int, rows: Rows) -> None:
 
 
 @inlined
-def _measure(X: Array, weights: Array, norm: int, start: int, size: int, rows: Rows) -> float:
-    """Return the weighted sum of the norms of the residuals; write its derivative in them."""
+def _measure(X: Array, weights: Array, start: int, size: int, rows: Rows) -> float:
+    """Return the weighted sum of squared residuals; write its derivative in them."""
     n, p, _ = rows.columns.shape
     for j in range(n):
         for i in range(size):
@@ -151,21 +149,12 @@ def _measure(X: Array, weights: Array, norm: int, start: int, size: int, rows: R
             for i in range(size):
                 rows.slopes[j, i] += rows.columns[j, column, i] * rows.shares[column, i]
     total = 0.0
-    if norm == SQUARED_L2:
-        for i in range(size):
-            for j in range(n):
-                e = rows.slopes[j, i]
-                e = 0.0 if np.isnan(e) and np.isnan(X[start + i, j]) else e
-                total += weights[start + i] * e * e
-                rows.slopes[j, i] = 2.0 * weights[start + i] * e
-        return total
-    e, d = np.empty(n), np.empty(n)
     for i in range(size):
         for j in range(n):
-            e[j] = 0.0 if np.isnan(X[start + i, j]) else rows.slopes[j, i]
-        total += weights[start + i] * norm_and_slope(norm, e, d)
-        for j in range(n):
-            rows.slopes[j, i] = weights[start + i] * d[j]
+            e = rows.slopes[j, i]
+            e = 0.0 if np.isnan(e) and np.isnan(X[start + i, j]) else e
+            total += weights[start + i] * e * e
+            rows.slopes[j, i] = 2.0 * weights[start + i] * e
     return total
 
 

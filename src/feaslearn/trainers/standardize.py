@@ -9,9 +9,9 @@ import numpy as np
 
 from feaslearn.arrays import Array
 from feaslearn.data import Block
-from feaslearn.hypotheses.map_hypothesis import Maps
-from feaslearn.losses import Objective
+from feaslearn.hypotheses.affine import Maps
 from feaslearn.tolerances import LSTSQ_TOL, ROUNDING
+from feaslearn.trainers.objective import Objective
 
 
 def moments(
@@ -87,7 +87,7 @@ class Standardization:
 
     def convert(self, objective: Objective, theta: Array) -> Array:
         """Return the parameters for standardised features, given those for the features."""
-        hypothesis = objective.maps()
+        hypothesis = objective.affine()
         A, b = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
         scale = np.where(np.isfinite(self.scale), self.scale, 0.0)
         level_A, level_b = np.tensordot(self.mean, A, axes=1), self.mean @ b
@@ -98,7 +98,7 @@ class Standardization:
 
     def revert(self, objective: Objective, theta: Array) -> Array:
         """Return the parameters for the features, given those for standardised ones."""
-        hypothesis = objective.maps()
+        hypothesis = objective.affine()
         A, b = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
         A, b = A / self.scale[:, None, None], b / self.scale[:, None]
         A[0] -= np.tensordot(self.mean, A, axes=1)
