@@ -21,7 +21,9 @@ NORMS = [("l2", True), ("l2", False), ("l1", True), ("linf", True)]
 
 def scaled(data: fl.Decisions, **options: object) -> fl.RegionRegressor:
     n = data.decisions.shape[1]
-    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(n)), **{"cost": data.cost, **options})
+    model = fl.RegionRegressor(
+        fl.Minkowski([fl.Term(fl.Simplex(n))], scale="constant"), **{"cost": data.cost, **options}
+    )
     return model.fit(data.signals, data.decisions)
 
 
@@ -52,7 +54,7 @@ def test_by_default_no_program_is_solved_for_each_sample() -> None:
     data = fl.Decisions.from_arrays(TEST.signals, decisions, TEST.cost, forward=TEST.forward)
     model = scaled(TRAIN)
     report = fl.evaluate(model, data)
-    complete = fl.evaluate(model, data, losses="all")
+    complete = fl.evaluate(model, data)
     assert report.predictability == complete.predictability
     assert report.suboptimality is report.true_suboptimality is report.true_predictability is None
     assert None not in (complete.suboptimality, complete.true_suboptimality)
@@ -123,20 +125,22 @@ def test_maximisers_are_judged_as_maximisers() -> None:
     least = scaled(data)
     most = scaled(same, sense="max")
     np.testing.assert_array_equal(most.theta_, least.theta_)
-    expected = fl.evaluate(least, data, losses="all").table
-    assert fl.evaluate(most, same, losses="all").table == pytest.approx(expected)
+    expected = fl.evaluate(least, data).table
+    assert fl.evaluate(most, same).table == pytest.approx(expected)
     policy = fl.baselines.LinearPolicy().fit(data.signals, data.decisions)
-    expected = fl.evaluate(policy, data, losses="all").table
-    found = fl.evaluate(policy, same, sense="max", losses="all").table
+    expected = fl.evaluate(policy, data).table
+    found = fl.evaluate(policy, same, sense="max").table
     assert found == pytest.approx(expected, nan_ok=True)
-    wrong = fl.evaluate(policy, same, losses="all")
+    wrong = fl.evaluate(policy, same)
     assert wrong.true_suboptimality.mean != pytest.approx(expected["true suboptimality"])
 
 
 def test_regions_are_found_inside_pipelines_and_searches() -> None:
     plain = scaled(TRAIN)
-    expected = fl.evaluate(plain, TEST, losses="all")
-    region = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=TRAIN.cost)
+    expected = fl.evaluate(plain, TEST)
+    region = fl.RegionRegressor(
+        fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant"), cost=TRAIN.cost
+    )
     twice = FunctionTransformer(lambda X: 2.0 * X)
     for wrapped in (
         make_pipeline(twice, region),
@@ -144,7 +148,7 @@ def test_regions_are_found_inside_pipelines_and_searches() -> None:
         GridSearchCV(make_pipeline(twice, region), {"regionregressor__sense": ["min"]}, cv=3),
         make_pipeline(region),
     ):
-        report = fl.evaluate(wrapped.fit(TRAIN.signals, TRAIN.decisions), TEST, losses="all")
+        report = fl.evaluate(wrapped.fit(TRAIN.signals, TRAIN.decisions), TEST)
         assert report.table == pytest.approx(expected.table)
         for score in (fl.metrics.neg_predictability, fl.metrics.neg_suboptimality):
             assert score(wrapped, TEST.signals, TEST.decisions) == pytest.approx(
@@ -160,11 +164,11 @@ def test_what_was_not_observed_does_not_count() -> None:
     decisions[::2, 0] = np.nan
     decisions[:5] = np.nan
     data = fl.Decisions.from_arrays(TEST.signals, decisions, TEST.cost, forward=TEST.forward)
-    report = fl.evaluate(model, data, losses="all")
+    report = fl.evaluate(model, data)
     residual = np.nan_to_num(model.predict(TEST.signals) - decisions)[5:]
     assert report.returned == pytest.approx(by_hand((residual**2).sum(axis=1)))
     assert report.predictability == pytest.approx(report.returned)
-    complete = fl.evaluate(model, TEST, losses="all")
+    complete = fl.evaluate(model, TEST)
     assert report.true_predictability == complete.true_predictability
     for score, loss in (
         (fl.metrics.neg_returned_loss, report.returned),
@@ -177,16 +181,26 @@ def test_what_was_not_observed_does_not_count() -> None:
 @pytest.mark.parametrize("name", ["neg_predictability", "neg_suboptimality", "neg_returned_loss"])
 def test_scores_in_scikit_learn(name: str) -> None:
     score = getattr(fl.metrics, name)
-    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=TRAIN.cost)
+    model = fl.RegionRegressor(
+        fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant"), cost=TRAIN.cost
+    )
     scores = cross_val_score(model, TRAIN.signals, TRAIN.decisions, cv=4, scoring=score)
     assert (scores < 0.0).all()
     half = model.fit(TRAIN.signals[25:], TRAIN.decisions[25:])
     assert scores[0] == pytest.approx(score(half, TRAIN.signals[:25], TRAIN.decisions[:25]))
-    measured = fl.evaluate(half, TRAIN[:25], losses="all")
+    measured = fl.evaluate(half, TRAIN[:25])
     field = {"neg_returned_loss": "returned"}.get(name, name.removeprefix("neg_"))
     assert scores[0] == pytest.approx(-getattr(measured, field).mean)
     search = GridSearchCV(
-        model, {"hypothesis": [fl.Scaled(fl.Simplex(3)), fl.Scaled(fl.Box(3))]}, scoring=score, cv=4
+        model,
+        {
+            "hypothesis": [
+                fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant"),
+                fl.Minkowski([fl.Term(fl.Box(3))], scale="constant"),
+            ]
+        },
+        scoring=score,
+        cv=4,
     ).fit(TRAIN.signals, TRAIN.decisions)
     assert search.cv_results_["mean_test_score"][0] == pytest.approx(scores.mean())
 

@@ -151,7 +151,7 @@ def test_costs_that_mix_columns_numbers_and_sums(table: pd.DataFrame, command: A
 def test_one_cost_for_all_rows_and_rows_in_another_order(table: pd.DataFrame) -> None:
     X, y = table.iloc[:, :8], table.iloc[:, 8:]
     cost = ["cost_1", "cost_3", "cost_5"]
-    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=cost)
+    model = fl.RegionRegressor(fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant"), cost=cost)
     X.index = y.index = [f"day {i}" for i in range(len(X))]
     expected = model.fit(X, y).predict(X, costs=np.tile([0.9, 0.4, 1.2], (len(X), 1)))
     assert expected.equals(model.predict(X, costs=[0.9, 0.4, 1.2]))

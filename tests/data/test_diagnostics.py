@@ -52,7 +52,6 @@ CLEAN: dict[str, Draw] = {
     "power5": FromData(fl.datasets.make_power5),
     "ieee14": FromData(fl.datasets.make_ieee14),
     "l1 ball": FromData(fl.datasets.make_l1_ball),
-    "ellipsoid": FromData(fl.datasets.make_ellipsoid),
     "lognormal demand": lognormal_demand,
     "seldom on": seldom_on,
 }

@@ -77,7 +77,7 @@ class Draw:
         options = {"scale": self.of(*SCALES), "offset": self.maybe(0.7)}
         kind = self.of("map", "map", "map", "sum", "sum", "facets", None)
         if kind == "map":
-            return self.of(fl.Affine, fl.Affine, fl.Scaled, fl.Ternary)(self.primitive(n))
+            return fl.Affine(self.primitive(n))
         if kind == "sum":
             return self.of(
                 lambda: fl.Minkowski("auto", **options),
@@ -92,25 +92,11 @@ class Draw:
             return fl.Facets(self.of(0, 1, 5, 20), bounds, self.of("auto", "auto", None))
         return None
 
-    def loss(self) -> Any:
-        """Return a loss."""
-        norm, squared = self.of("l2", "l1", "linf"), self.maybe()
-        return self.of(
-            "predictability",
-            "predictability",
-            "suboptimality",
-            fl.Predictability(norm, squared),
-            fl.Suboptimality(norm, squared, normalize_cost=self.maybe()),
-        )
-
     def trainer(self) -> Any:
         """Return a trainer with a limit."""
         kinds = [trainers.Auto] * 20 + [
-            trainers.GradientDescent,
-            trainers.AdaptiveSmoothing,
             trainers.Annealing,
             trainers.Convex,
-            trainers.MixedInteger,
             trainers.FacetLearning,
         ]
         return self.of(*kinds)(max_seconds=LIMIT)
@@ -192,7 +178,6 @@ class Case(NamedTuple):
             hypothesis,
             cost=list(range(n)),
             features=draw.of("non-cost", "non-cost", "all"),
-            loss=draw.loss(),
             trainer=draw.trainer(),
             sense=draw.of("min", "min", "max"),
             known=known,

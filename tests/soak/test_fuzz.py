@@ -148,9 +148,14 @@ def model_files(folder: Path) -> tuple[list[bytes], Strategy]:
     cases: list[tuple[Any, dict[str, Any]]] = [
         (line, {"features": PolynomialFeatures(2), "random_state": 3}),
         (line, {"features": SplineTransformer(n_knots=3, degree=1)}),
-        (line, {"known": known, "loss": fl.Suboptimality("l1"), "sense": "max"}),
+        (line, {"known": known, "sense": "max"}),
     ]
-    hypotheses = [fl.Affine(simplex), fl.Affine(triangle), fl.Scaled(box), fl.Affine(fl.L2Ball(2))]
+    hypotheses = [
+        fl.Affine(simplex),
+        fl.Affine(triangle),
+        fl.Minkowski([fl.Term(box)], scale="constant"),
+        fl.Affine(fl.L2Ball(2)),
+    ]
     hypotheses += [fl.Affine(fl.L1Ball(2)), fl.Minkowski.pairs(2), fl.Facets(2)]
     hypotheses += [fl.Affine(fl.Hypersimplex(3, 2))]
     files = [saved(folder, *case) for case in [*cases, *((each, {}) for each in hypotheses)]]

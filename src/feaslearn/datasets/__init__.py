@@ -11,13 +11,11 @@ from feaslearn.datasets.small import (
     make_l1_ball,
     make_switch,
 )
-from feaslearn.datasets.transport import TransportNetwork
 
 __all__ = [
     "AffineRows",
     "DcGrid",
     "LinearProgram",
-    "TransportNetwork",
     "make_dcopf",
     "make_flexible_plant",
     "make_ieee14",

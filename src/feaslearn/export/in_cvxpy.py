@@ -15,7 +15,6 @@ from feaslearn.region import Region, RegionForm
 from feaslearn.region.form import below
 from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.solvers.conic_form import ConicForm
-from feaslearn.solvers.triangle import side, spread
 
 
 def to_cvxpy(source: Region | LearnedRegion, x: Any = None, signals: Any = None) -> Exported:
@@ -102,9 +101,6 @@ def _in_cone(cp: Any, form: ConicForm, slack: Any) -> list[Any]:
             constraints.append(part == 0)
         elif cone.kind == "nonnegative" or cone.size == 1:
             constraints.append(part >= 0)
-        elif cone.kind == "semidefinite":
-            m = side(cone.size)
-            constraints.append(cp.reshape(spread(m) @ part, (m, m), order="F") >> 0)
         else:
             constraints.append(cp.SOC(part[0], part[1:]))
     return constraints

@@ -414,7 +414,7 @@ def nearest_decision(limits: KnownLimits, x: Array) -> Array:
     M, target = np.where(seen[:, None], np.eye(len(x)), 0.0), np.where(seen, x, 0.0) / unit
     rows = half_spaces_of(relative)
     try:
-        near = nearest_by_solver(rows.form(), M, target, "l2").latent
+        near = nearest_by_solver(rows.form(), M, target)
         near = unit * (_on_active_rows(rows, target, near) if seen.all() else near)
     except InfeasibleProblemError:
         near = least_infeasible(limits)
