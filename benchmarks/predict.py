@@ -16,7 +16,7 @@ import numpy as np
 
 import feaslearn as fl
 from feaslearn import Affine, Simplex
-from value_and_gradient import (
+from common.timing import (
     COLUMNS,
     DECISIONS,
     FEATURES,

@@ -10,9 +10,10 @@ import pytest
 from sklearn.base import clone
 
 from feaslearn.exceptions import TooManyVerticesError
-from feaslearn.sets import AffineImage, ConicForm, PrimitiveSet
+from feaslearn.sets import AffineImage, PrimitiveSet
 from feaslearn.sets.half_spaces import extreme_points
 from feaslearn.solvers.conic import minimize_linear, nearest_by_solver
+from feaslearn.solvers.conic_form import ConicForm
 from feaslearn.solvers.nearest_kernels import can_project, nearest_rows
 from feaslearn.solvers.oracle_kernels import minimize_rows
 from feaslearn.tolerances import ACCEPT_TOL, SAME_TOL, TIE_TOL

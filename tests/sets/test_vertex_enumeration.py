@@ -12,9 +12,10 @@ from scipy.linalg import block_diag
 
 import feaslearn as fl
 from feaslearn.exceptions import EmptySetError
-from feaslearn.sets import Cone, ConicForm, Polytope
+from feaslearn.sets import Polytope
 from feaslearn.sets.half_spaces import half_spaces_of_points
 from feaslearn.sets.vertex_enumeration import vertices_of_form
+from feaslearn.solvers.conic_form import Cone, ConicForm
 from registry import generators
 
 

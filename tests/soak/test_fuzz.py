@@ -29,7 +29,7 @@ from sklearn.preprocessing import PolynomialFeatures, SplineTransformer
 
 import feaslearn as fl
 from feaslearn.cli.columns import FitColumns
-from feaslearn.cli.parsing import parse_features, parse_hypothesis, parse_loss, parse_trainer
+from feaslearn.cli.parsing import parse_features, parse_hypothesis
 from feaslearn.datasets import DcGrid
 from feaslearn.exceptions import DataError, FeaslearnError, FeaslearnWarning
 from feaslearn.io.tables import read_table

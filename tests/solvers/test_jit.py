@@ -117,7 +117,7 @@ def test_a_fit_with_a_simplex_loads_two_small_kernels() -> None:
     """Whoever begins with a simplex waits for no other kernel to compile, and for none twice."""
     loaded = dict(ast.literal_eval(run(ONE_FIT)))
     entries = {"annealed_columns", "_predict_columns"}
-    assert entries <= set(loaded) <= entries | {"norm_and_slope", "entry_sizes", "_add_up"}
+    assert entries <= set(loaded) <= entries | {"entry_sizes", "_add_up"}
     assert set(loaded.values()) == {1}
 
 

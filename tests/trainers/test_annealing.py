@@ -242,7 +242,7 @@ def test_verbose_lets_the_log_through(
     verbose: int, expected: int, caplog: pytest.LogCaptureFixture
 ) -> None:
     logger = logging.getLogger("feaslearn")
-    fit(Annealing(max_iter=3, n_starts=2, ridge=0.1), verbose=verbose)
+    fit(Annealing(max_iter=3, n_starts=2, ridge=0.1, ridge_floor=1.0), verbose=verbose)
     assert len([record for record in caplog.records if record.name == "feaslearn"]) == expected
     assert logger.level == logging.NOTSET
     if verbose:
