@@ -15,7 +15,6 @@ from functools import partial
 import numpy as np
 
 import feaslearn as fl
-from feaslearn import Affine, Simplex
 from common.timing import (
     COLUMNS,
     DECISIONS,
@@ -24,6 +23,7 @@ from common.timing import (
     make_samples,
     median_seconds,
 )
+from feaslearn import Affine, Simplex
 
 #: Rows of one prediction, and how much longer one with trust may take.
 ROWS, MAX_TRUST = 1_000_000, 1.2

@@ -27,8 +27,8 @@ from feaslearn.data import Samples
 from feaslearn.regressor.checks import check_fit
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge
 from feaslearn.trainers.minkowski_fit.fit import MinkowskiFit
-from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.objective import Objective
+from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import Policy
 from minkowski_speed import make_samples
 

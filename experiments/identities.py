@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from feaslearn.formulations import losses_by_program
 from numpy.typing import NDArray
 
 import feaslearn as fl
 from experiments.frame.experiment import Claim, Experiment, Row, Settings
 from experiments.frame.found import Found
 from feaslearn.data import Block
-from feaslearn.formulations import losses_by_program
 
 Array = NDArray[np.float64]
 

@@ -42,7 +42,7 @@ def in_cvxpy(source: Any) -> Solving:
     def minimize(prices: Array) -> Array:
         cost.value = prices
         if curved:
-            problem.solve(solver="CLARABEL", tol_gap_abs=1e-9, tol_gap_rel=1e-9, tol_feas=1e-9)
+            problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
         else:
             problem.solve(solver="HIGHS", **EXACT)
         return np.asarray(exported.x.value)

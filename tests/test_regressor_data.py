@@ -20,7 +20,8 @@ NEW = fl.datasets.make_power5(30, random_state=6).signals
 
 def scaled(**options: object) -> fl.RegionRegressor:
     return fl.RegionRegressor(
-        fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant"), **{"cost": POWER.cost, **options}
+        fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant"),
+        **{"cost": POWER.cost, "trainer": fl.trainers.Convex(0.0, 0.0), **options},
     )
 
 
@@ -108,7 +109,6 @@ def test_costs_at_fit_replace_those_of_the_signals() -> None:
 
 def test_a_model_fitted_with_costs_alone_asks_for_them() -> None:
     model = scaled(cost=None).fit(POWER.signals, POWER.decisions, costs=POWER.cost_matrix)
-    assert not isinstance(model.hypothesis_.primitive, type(None))
     for use in (model.predict, lambda X: model.score(X, POWER.decisions)):
         with pytest.raises(DataError, match="fitted with costs"):
             use(POWER.signals)
@@ -154,7 +154,7 @@ def test_series_in_and_out(kind: str) -> None:
     X, y, new = frames(kind)
     series = y["plant b"]
     model = fl.RegionRegressor(
-        fl.Minkowski([fl.Term(fl.Box(1))], scale="constant"), cost=[PRICES[1]]
+        fl.Minkowski.box(1), cost=[PRICES[1]], trainer=fl.trainers.Convex(0.0, 0.0)
     ).fit(X, series)
     predicted = model.predict(new)
     assert type(predicted) is type(series)

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
+from feaslearn.losses import Objective, Predictability
 from numpy.typing import NDArray
 
-from feaslearn.losses import Objective, Predictability
 from feaslearn.solvers.conic import interior_point
 from feaslearn.solvers.conic_form import Cone
 from feaslearn.trainers import Trained, Trainer

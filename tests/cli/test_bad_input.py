@@ -13,7 +13,7 @@ import pytest
 from cli.conftest import SMALL as GOOD
 
 COLUMNS = ("--signals", "price,demand", "--decisions", "power", "--cost", "price")
-FIT = ("fit", "data.csv", *COLUMNS, "--hypothesis", "scaled:box", "-o", "out.json")
+FIT = ("fit", "data.csv", *COLUMNS, "--hypothesis", "minkowski:box", "-o", "out.json")
 
 
 def refused(run: Any, *messages: str) -> None:

@@ -186,7 +186,7 @@ def test_kept_columns_are_numbers_where_the_format_knows_some(example: Path, com
 
 def test_rows_count_from_one_as_export_takes_them(command: Any) -> None:
     Path("data.csv").write_text(SMALL.replace("demand", "low"))
-    known = ("--lower", "low", "--upper", "20", "--hypothesis", "scaled:box", "--no-check")
+    known = ("--lower", "low", "--upper", "20", "--hypothesis", "minkowski:box", "--no-check")
     roles = ("--signals", "price,low", "--decisions", "power", "--cost", "price")
     assert command("fit", "data.csv", *roles, *known, "-o", "model.json").code == 0
     Path("other.csv").write_text("price,low\n1,2\n1,30\n1,3\n")

@@ -15,7 +15,7 @@ import pytest
 import feaslearn as fl
 
 COLUMNS = ("--signals", "cost_*,demand_*", "--decisions", "plant_*", "--cost", "cost_*")
-FIT = ("fit", "power.csv", *COLUMNS, "--hypothesis", "scaled:simplex", "--no-check")
+FIT = ("fit", "power.csv", *COLUMNS, "--hypothesis", "minkowski:hypersimplices", "--no-check")
 EXPORT = ("export", "power.json", "--data", "unseen.csv")
 
 

@@ -157,7 +157,6 @@ def test_sums_over_chunks_train_like_sums_over_arrays(
     [
         ({"hypothesis": fl.Facets()}, UnsupportedError, "FacetLearning needs all samples"),
         ({"known": fl.Known(bounds=(0, 1))}, DataError, "known= needs all samples"),
-        ({"loss": "suboptimality"}, UnsupportedError, "one program over all samples"),
         ({"trainer": Convex(robust=True)}, UnsupportedError, "robust=True"),
         ({"cost": [0, 1, 9]}, DataError, "9"),
     ],

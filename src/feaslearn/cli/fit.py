@@ -112,9 +112,7 @@ def fit(
       auto                  chosen by cross-validation
       facets, facets:30     half-spaces, 20 or 30 at most
       simplex:6             what 6 policies span; also box, l1ball, l2ball, hypersimplex:6:2,
-                            the affine images of a set (affine:simplex:6 is the same)
-      scaled:box            a set that is scaled and moved; also scaled:simplex and the others
-      ternary:simplex:6     an image of a set whose matrix has entries -1, 0 and 1
+                            the affine images of a set
       minkowski:pairs       a weighted sum of given sets; also hypersimplices, box, windows:2:3
       linear                a single point, the linear policy
     A name that is not known is answered with those that are.
@@ -125,7 +123,7 @@ def fit(
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
           --cost 'cost_*' --hypothesis facets -o power.npz
       $ feaslearn fit power.csv --signals 'demand_*' --decisions plant_1,plant_3 \\
-          --cost 1.5,2.5 --hypothesis scaled:box --features poly:2 --quiet -o small.npz
+          --cost 1.5,2.5 --hypothesis minkowski:box --features poly:2 --quiet -o small.npz
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
           --cost 'cost_*' --lower 0 --upper 3.5 --balance 'demand_*' --hypothesis facets \\
           -o known.npz

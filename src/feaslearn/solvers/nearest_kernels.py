@@ -271,7 +271,7 @@ def nearest_in_image(ball: BallImage, target: Array, r: Array, z: Array) -> floa
 
 
 def can_project(code: SetCode) -> bool:
-    """Whether `nearest_rows` serves this set: convex, and balls only alone, not inside a product."""
+    """Whether `nearest_rows` serves this set: convex, and balls only alone, not in a product."""
     if BINARY_POINTS in code.kinds:
         return False
     return len(code.kinds) == 1 or L2_BALL not in code.kinds
@@ -281,8 +281,8 @@ def can_project(code: SetCode) -> bool:
 def nearest_rows(code: SetCode, M: Array, targets: Array, Z: Array) -> None:
     """Write into each row of ``Z`` the latent point whose image is nearest to that target.
 
-    For sets that it serves, see `can_project`. Rows of ``M`` that are zero where a target is zero do
-    not count (unobserved decisions).
+    For sets that it serves, see `can_project`. Rows of ``M`` that are zero where a target is zero
+    do not count (unobserved decisions).
     """
     for i in range(targets.shape[0]):
         if code.kinds[0] == L2_BALL and code.kinds.size == 1:
