@@ -184,7 +184,7 @@ def asked_for_hypotheses(root: Path) -> list[str]:
     """Return where ``isinstance`` asks for a class of hypotheses."""
     found = []
     for name, tree in _modules(root):
-        if name.startswith("hypotheses/"):
+        if name.startswith(("hypotheses/", "paper/")):
             continue
         exempt = {
             each

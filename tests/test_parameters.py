@@ -20,7 +20,7 @@ from feaslearn.parameters import (
     check_declared,
     require,
 )
-from feaslearn.regressor.parameters import N_JOBS
+from feaslearn.regressor.checks import N_JOBS
 
 INF, NAN = np.inf, np.nan
 

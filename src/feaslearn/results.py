@@ -19,17 +19,15 @@ _SAID: ContextVar[list[str] | None] = ContextVar("remarks", default=None)
 Status = Literal[
     "optimal",
     "converged",
-    "stalled",
     "iteration limit",
     "time limit",
     "interrupted",
 ]
 
-#: What follows from a status: a local optimum was reached; there was no time left.
-LOCAL_OPTIMA: tuple[Status, ...] = ("converged", "stalled")
+#: Statuses of runs that had no time left.
 OUT_OF_TIME: tuple[Status, ...] = ("time limit", "interrupted")
 #: Statuses of runs that another setting, or more time, may take further.
-UNFINISHED: tuple[Status, ...] = ("stalled", "iteration limit", *OUT_OF_TIME)
+UNFINISHED: tuple[Status, ...] = ("iteration limit", *OUT_OF_TIME)
 
 #: Details that are penalties: with one, the optimum is that of the loss and the penalty.
 PENALTIES = ("ridge", "sparsity")
@@ -42,8 +40,8 @@ class TrainingResult:
     Parameters
     ----------
     status : str
-        "optimal" (a global optimum was proved), "converged" (a local one was reached), "stalled"
-        (no step helped any more), or which limit ended the run. With several starts, how the one
+        "optimal" (a global optimum was proved), "converged" (a local one was reached), or which
+        limit ended the run. With several starts, how the one
         that won ended.
     trainer : str
         The trainer, with its parameters.
@@ -120,7 +118,7 @@ class TrainingResult:
             return "global: the loss is zero"
         if self.lower_bound is not None:
             return "not proved: the gap says how much better another one can be"
-        if self.status in LOCAL_OPTIMA:
+        if self.status == "converged":
             return "local: there may be a better one"
         return "none: the run was ended before it reached one"
 

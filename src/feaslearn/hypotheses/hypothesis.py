@@ -20,7 +20,6 @@ from feaslearn.sets.primitive_set import Ties
 
 if TYPE_CHECKING:
     from feaslearn.hypotheses.affine import Affine
-    from feaslearn.hypotheses.facets import Facets
     from feaslearn.hypotheses.minkowski import Minkowski
 
 #: Components that are listed.
@@ -40,10 +39,6 @@ class Hypothesis(BaseEstimator, ABC):
 
     def as_affine(self) -> Affine | None:
         """Return this hypothesis where it is an affine image of one set."""
-        return None
-
-    def as_facets(self) -> Facets | None:
-        """Return this hypothesis where facets are what is learned."""
         return None
 
     def as_minkowski(self, n: int) -> Minkowski | None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -11,21 +13,31 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Indices
 from feaslearn.costs import AffineCost, FunctionCost, ResolvedCost, resolve_cost
-from feaslearn.data import Chunk, Samples, Source, as_matrix, column_names
+from feaslearn.data import Block, Chunk, Samples, Source, as_matrix, column_names
 from feaslearn.data.checks import check_target, check_weights, column_ends, counting
 from feaslearn.data.source import Memory
-from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
+from feaslearn.exceptions import (
+    DataError,
+    FeaslearnError,
+    InfeasibleProblemError,
+    Problems,
+    SetError,
+    UnsupportedError,
+)
 from feaslearn.features import FeatureMap, SampleReader, fit_features
 from feaslearn.hypotheses.constrained import half_spaces_of
+from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.known import KnownLimits, ResolvedKnown, resolve_known
 from feaslearn.messages import column_label, list_first, row_number
+from feaslearn.parameters import Constraints, Either, Integer, Is, an_instance, check_value
 from feaslearn.region.relax import least_infeasible
 from feaslearn.regressor.outputs import Outputs
-from feaslearn.regressor.parameters import FitProblems, check_combination, check_parameters
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.solvers.conic import nearest_by_solver
 from feaslearn.tolerances import ACCEPT_TOL, LSTSQ_TOL, ROUNDING
+from feaslearn.trainers import Objective, Trainer
 from feaslearn.trainers.out_of_fold import MOST_SAMPLES
+from feaslearn.trainers.trainer import MAX_SECONDS
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -37,6 +49,19 @@ FEW_ROWS = 20_000
 NAMED = 5
 #: How far an exact answer may be from that of the solver.
 FAR = 1e-4
+#: Numbers of threads that joblib knows.
+N_JOBS = Either(None, Is(lambda n: Integer().holds(n) and n != 0, "an integer besides 0"))
+CONSTRAINTS: Constraints = {
+    "hypothesis": Is(
+        lambda value: value is None or isinstance(value, Hypothesis),
+        "a hypothesis such as Affine(Simplex(9))",
+    ),
+    "trainer": Either("auto", an_instance(Trainer, "one of feaslearn.trainers")),
+    "sense": Either("min", "max"),
+    "verbose": Is(lambda value: isinstance(value, Integral), "an integer"),
+    "n_jobs": N_JOBS,
+    "max_seconds": MAX_SECONDS,
+}
 
 
 class FitData(NamedTuple):
@@ -438,3 +463,66 @@ def _on_active_rows(rows: HalfSpaces, target: Array, near: Array) -> Array:
     found = target + K.T @ forces
     holds = (rows.A @ found <= rows.b + ROUNDING * (1.0 + np.abs(rows.b))).all()
     return found if holds and np.abs(found - near).max() <= FAR else near
+
+
+# Parameters of the constructor.
+
+
+def check_parameters(model: RegionRegressor, problems: FitProblems) -> np.random.Generator | None:
+    """Check what needs no data; return the generator, where it can be made."""
+    for name, constraint in CONSTRAINTS.items():
+        check_value(name, getattr(model, name), constraint, problems)
+    if isinstance(model.trainer, Trainer):
+        model.trainer.check(problems)
+    return _check_random_state(model.random_state, problems)
+
+
+def _check_random_state(random_state: Any, problems: FitProblems) -> np.random.Generator | None:
+    try:
+        if isinstance(random_state, np.random.RandomState):
+            return np.random.default_rng(random_state.randint(2**31 - 1))
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        problems.add(f"random_state={random_state!r} is not a seed ({error})")
+    return None
+
+
+def check_combination(model: RegionRegressor, n: int, problems: FitProblems) -> None:
+    """Check the set against the number of decisions, and the trainer against both."""
+    hypothesis = model.hypothesis
+    if not isinstance(hypothesis, Hypothesis):
+        return
+    before = len(problems)
+    with problems.taking():
+        hypothesis.check(n)
+    if isinstance(model.trainer, Trainer) and len(problems) == before:
+        empty = Block(np.empty((0, 1)), np.empty((0, n)), np.empty((0, n)), np.empty(0))
+        with problems.taking():
+            model.trainer.refuse(Objective(hypothesis.with_size(1), Samples.of(empty)))
+
+
+# Problems of a fit, from all the parts it has.
+
+
+class FitProblems(Problems):
+    """Problems of a fit, some of which come as errors of other parts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._others: list[type[FeaslearnError]] = []
+
+    @contextmanager
+    def taking(self) -> Iterator[None]:
+        """Take an error as one problem among others."""
+        try:
+            yield
+        except DataError as error:
+            self.add(str(error), error=type(error))
+        except (SetError, UnsupportedError) as error:
+            self.add(str(error), error=type(error))
+            self._others.append(type(error))
+
+    def raise_all(self) -> None:
+        """Raise one `DataError`; a single problem of a set or a combination keeps its class."""
+        alone = len(self) == len(self._others) == 1
+        self.raise_if_any(self._others[0] if alone else DataError, "RegionRegressor")

@@ -12,7 +12,6 @@ import scipy.sparse as sp
 from feaslearn.arrays import Array
 from feaslearn.exceptions import (
     InfeasibleProblemError,
-    MissingExtraError,
     SolverError,
     UnboundedProblemError,
 )
@@ -76,10 +75,7 @@ def interior_point(
     seconds: float = np.inf,
 ) -> Any:
     """Return what Clarabel says of ``min v'P v / 2 + q'v`` over ``right - rows v in K``."""
-    try:
-        import clarabel
-    except ImportError as error:
-        raise MissingExtraError("clarabel", "cvxpy") from error
+    import clarabel
 
     settings = clarabel.DefaultSettings()
     settings.verbose = False

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import OptimizeResult, minimize
 
 from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.hypotheses.affine import Maps
+from feaslearn.runs import OutOfTime, Run
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.solvers.lbfgs import quasi_newton
 from feaslearn.solvers.oracle_kernels import is_simplex
 from feaslearn.tolerances import CONVERGED_TOL, LSTSQ_TOL, SAME_TOL
 from feaslearn.trainers.annealed_column_kernels import annealed_columns
@@ -155,6 +157,36 @@ class AnnealedObjective:
             gtol=0.0,
         )
         return unit * found.x, loss_unit * float(found.fun), int(found.nit)
+
+
+def quasi_newton(
+    evaluate: Callable[[Array], tuple[float, Array]],
+    start: Array,
+    run: Run,
+    **options: Any,
+) -> Any:
+    """Minimise by L-BFGS-B until the deadline."""
+
+    def step(xk: Array) -> None:  # noqa: ARG001 (SciPy asks for the name)
+        if run.late():
+            raise StopIteration
+
+    best: Any = OptimizeResult()
+    best.update(x=start, fun=np.inf, nit=0)
+
+    def in_time(point: Array) -> tuple[float, Array]:
+        if np.isfinite(best.fun):
+            run.check_time()  # in the middle of a line search, too
+        value, slope = evaluate(point)
+        if value < best.fun:
+            best.update(x=point.copy(), fun=value, jac=slope.copy())
+        return value, slope
+
+    chosen: Any = options
+    try:
+        return minimize(in_time, start, jac=True, method="L-BFGS-B", callback=step, options=chosen)
+    except OutOfTime:
+        return best
 
 
 def _blocks(theta: Array, shape: tuple[int, int, int]) -> tuple[Array, Array]:

@@ -56,7 +56,7 @@ class Auto(Trainer):
     >>> model = fl.RegionRegressor(
     ...     fl.Facets(), cost=data.cost, trainer=fl.trainers.Auto(max_seconds=60.0))
     >>> model.fit(data.signals, data.decisions).result_.status
-    'optimal'
+    'converged'
     """
 
     uses_known = True

@@ -44,15 +44,6 @@ def observed_mean(table: Array, weights: Array) -> Array:
     return weighted_sum(np.nan_to_num(table), weights) / np.where(total > 0.0, total, 1.0)
 
 
-def place_and_unit(whole: Block) -> tuple[Array, float]:
-    """Return the mean of the decisions, and the root mean square deviation from it."""
-    # Where they are all the same but for rounding, their own size is the unit.
-    center = observed_mean(whole.decisions, whole.weights)
-    squares = observed_mean((whole.decisions - center) ** 2, whole.weights)
-    spread, size = float(np.sqrt(squares.sum())), float(np.abs(center).max())
-    return center, (spread if spread > ROUNDING * size else size) or 1.0
-
-
 @dataclass(frozen=True)
 class Standardization:
     """Means and scales of the features; the constant keeps mean 0 and scale 1."""
