@@ -396,7 +396,7 @@ class Reading:
             for name, declared in get_type_hints(made.__init__).items():
                 fits = name == "return" or has_type(getattr(value, name), declared)
                 require(fits, f"{where}.{name}", f"not of the type {declared}, or not finite")
-        if made in SETS:
+        if made in SETS and not getattr(value, "open_size", False):
             limit = f"sets of more than {MAX_DIMENSION} dimensions are not held by files"
             require(value.dimension <= MAX_DIMENSION, where, limit)
         if learned is not None:
