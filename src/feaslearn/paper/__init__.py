@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from feaslearn.paper.scaled import convex
     from feaslearn.paper.ternary_map import ternary
-    from feaslearn.paper.truth import AffineRows, KnownRegion, LinearProgram
+    from feaslearn.paper.truth import KnownRegion
 
 # The module that holds each name.
 _HOMES = {
@@ -55,7 +55,7 @@ _HOMES = {
         "bilinear_program": "bilinear",
         "evaluation": "Evaluation evaluate",
         "network": "LearnedNetwork TransportNetwork learn_network",
-        "truth": "AffineRows KnownRegion LinearProgram",
+        "truth": "KnownRegion",
     }.items()
     for name in names.split()
 }
@@ -64,7 +64,6 @@ _MODULES = ("baselines", "datasets")
 
 __all__ = [
     "Affine",
-    "AffineRows",
     "Clock",
     "ConicSet",
     "Data",
@@ -73,7 +72,6 @@ __all__ = [
     "Image",
     "KnownRegion",
     "LearnedNetwork",
-    "LinearProgram",
     "Maps",
     "Predictability",
     "Problem",

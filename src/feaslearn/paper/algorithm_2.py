@@ -260,8 +260,7 @@ class SmoothedObjective:
         self._problem, self._clock = problem, clock or Clock()
         self._near = isinstance(problem.loss, Predictability)
         Z, count = problem.region.Z, problem.n_samples
-        code = code_of(Z) if compiled else None
-        self._code = code if code is not None and can_project(code) else None
+        self._code = code_of(Z) if compiled and can_project(Z) else None
         self._programs: dict[int, SmoothedProgram] = {}
         self._multipliers = np.zeros(count)
         # The mean squares of decisions about their mean, and that times the cost's.

@@ -25,28 +25,17 @@ import numpy as np
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError, UnsupportedError
-from feaslearn.paper.kernels import (
-    L1,
-    L2,
-    LINF,
-    SQUARED_L2,
-    UNIQUE,
-    UNSERVED,
-    can_project,
-    code_of,
-    predictability_rows,
-    suboptimality_rows,
-)
-from feaslearn.paper.regions.image import Image, face_of, turn_of
-from feaslearn.paper.regions.maps import Maps
+from feaslearn.paper.kernels import can_project
+from feaslearn.paper.regions.image import Image, face_of, form_of, nearest_latents, turn_of
+from feaslearn.paper.regions.maps import LatentCosts, Maps, minimizers
+from feaslearn.paper.regions.programs import NORM_ORDERS, slopes_of
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.tolerances import SUM_ROUNDING, TIE_TOL
+from feaslearn.tolerances import divisors
 
 if TYPE_CHECKING:
     from feaslearn.paper.problem import Samples
 
 Norm = Literal["l2", "l1", "linf"]
-ORDERS: dict[str, float] = {"l1": 1, "l2": 2, "linf": np.inf}
 
 
 class RowLosses(NamedTuple):
@@ -73,8 +62,8 @@ class Loss(ABC):
     squared: bool = True
 
     def __post_init__(self) -> None:
-        if self.norm not in ORDERS:
-            raise DataError(f"norm={self.norm!r} is not known; use one of {', '.join(ORDERS)}")
+        if self.norm not in NORM_ORDERS:
+            raise DataError(f"norm={self.norm!r} is not known; use one of {', '.join(NORM_ORDERS)}")
 
     @abstractmethod
     def rows(self, Z: PrimitiveSet, maps: Maps, samples: Samples) -> RowLosses:
@@ -85,11 +74,6 @@ class Loss(ABC):
         """Whether distances are squared Euclidean ones."""
         return self.norm == "l2" and self.squared
 
-    @property
-    def code(self) -> int:
-        """The number that kernels know the norm by."""
-        return {"l2": SQUARED_L2 if self.squared else L2, "l1": L1, "linf": LINF}[self.norm]
-
     def unit_costs(self, costs: Array) -> Array:
         """Return costs of length one; where a loss depends on their length, as they are."""
         lengths = np.linalg.norm(costs, axis=1, keepdims=True)
@@ -99,12 +83,17 @@ class Loss(ABC):
         """Return the norm of each row of residuals, squared where asked."""
         if self.is_squared_l2:
             return np.asarray(np.einsum("ij,ij->i", residuals, residuals))
-        return np.asarray(np.linalg.norm(residuals, ord=ORDERS[self.norm], axis=1))
+        return np.asarray(np.linalg.norm(residuals, ord=NORM_ORDERS[self.norm], axis=1))
 
-    def measure(self, residual: Array, slope: Array) -> tuple[float, Array]:
-        """Return the norm of a residual and its derivative, given that of the norm itself."""
-        length = float(np.linalg.norm(residual, ORDERS[self.norm]))
-        return (length**2, 2.0 * length * slope) if self.is_squared_l2 else (length, slope)
+    def measured(self, residuals: Array, slopes: Array) -> tuple[Array, Array]:
+        """Return the norm of each row of residuals and its derivative, given the norm's own."""
+        return self.lengths(residuals), 2.0 * residuals if self.is_squared_l2 else slopes
+
+
+def gradient_of(samples: Samples, steps: Array, z: Array) -> Maps:
+    """Return ``sum_i w_i phi_ik d_i (z_i', 1)``: the gradient in A and b of steps d of an image."""
+    weighted = samples.weights[:, None] * samples.features
+    return Maps(np.einsum("ik,in,ip->knp", weighted, steps, z), weighted.T @ steps)
 
 
 def no_gradient(maps: Maps) -> Maps:
@@ -137,38 +126,31 @@ class Predictability(Loss):
 
     def rows(self, Z: PrimitiveSet, maps: Maps, samples: Samples) -> RowLosses:
         """Return the loss of every sample with the gradient of their weighted sum."""
-        values = np.empty(len(samples.weights))
-        states = np.full(len(values), UNSERVED, dtype=np.int8)
-        gradient, code = no_gradient(maps), code_of(Z)
-        if code is not None:
-            faces = self.code < L1 and can_project(code)
-            predictability_rows(
-                code, *maps, *samples, TIE_TOL, self.code, faces, values, states, *gradient
-            )
-        for i in np.flatnonzero(states == UNSERVED):
-            values[i], tied = self._solve(Z, maps, samples, int(i), gradient)
-            states[i] = UNSERVED if tied else UNIQUE
-        return RowLosses(values, states != UNIQUE, gradient)
-
-    def _solve(
-        self, Z: PrimitiveSet, maps: Maps, samples: Samples, i: int, gradient: Maps
-    ) -> tuple[float, bool]:
-        """Measure the distance to one optimal face with a solver; add to the gradient."""
-        phi, c, x, weight = (each[i] for each in samples)
-        (A,), (b,) = maps.at(phi[None, :])
-        q = A.T @ c
-        rounding = SUM_ROUNDING * float(np.abs(phi) @ np.abs(maps.A).max(axis=2) @ np.abs(c))
-        q[np.abs(q) <= rounding] = 0.0
-        face = face_of(Z, q, max(TIE_TOL * np.abs(q).max(initial=0.0), rounding))
-        optimal = Image(face.Z, A @ face.matrix, A @ face.offset + b)
-        w, slope = optimal.nearest(x, self.norm)
-        value, slope = self.measure(np.nan_to_num(optimal.at(w) - x), slope)
-        step = weight * slope
-        gradient.A[...] += phi[:, None, None] * np.outer(step, face.at(w))
-        gradient.b[...] += np.outer(phi, step)
-        if face.is_point:
-            gradient.A[...] += phi[:, None, None] * np.outer(c, turn_of(Z, q, A.T @ step))
-        return value, not face.is_point
+        features, costs, decisions, _ = samples
+        (A, b), latent = maps.at(features), maps.latent_costs(features, costs)
+        seen = ~np.isnan(decisions)
+        targets, M = np.where(seen, decisions - b, 0.0), A * seen[:, :, None]
+        z, tied = minimizers(Z, *latent)
+        rows, by_solver = np.flatnonzero(tied), tied
+        if self.norm == "l2" and can_project(Z):
+            limits = LatentCosts(latent.costs[rows], latent.tolerances[rows])
+            z[rows] = nearest_latents(Z, M[rows], targets[rows], *limits)
+            by_solver = np.zeros_like(tied)
+        residuals = np.einsum("inp,ip->in", M, z) - targets
+        slopes = slopes_of(residuals, self.norm)
+        for i in np.flatnonzero(by_solver):
+            face = face_of(Z, latent.costs[i], latent.tolerances[i])
+            optimal = Image(face.Z, A[i] @ face.matrix, A[i] @ face.offset + b[i])
+            w, slopes[i] = optimal.nearest(decisions[i], self.norm)
+            z[i], tied[i] = face.at(w), not face.is_point
+            residuals[i] = np.where(seen[i], optimal.at(w) - decisions[i], 0.0)
+        values, steps = self.measured(residuals, slopes)
+        gradient = gradient_of(samples, steps, z)
+        turns = np.zeros_like(z)
+        for i in np.flatnonzero(~tied & ~form_of(Z).polyhedral):
+            turns[i] = turn_of(Z, latent.costs[i], A[i].T @ steps[i])
+        gradient.A[...] += gradient_of(samples, costs, turns).A
+        return RowLosses(values, tied, gradient)
 
 
 @dataclass(frozen=True)
@@ -209,39 +191,33 @@ class Suboptimality(Loss):
                 "observed"
             )
         samples = samples._replace(costs=self.unit_costs(samples.costs))
-        values = np.empty(len(samples.weights))
-        gradient, code = no_gradient(maps), code_of(Z)
-        if code is not None and can_project(code) and self.code < L1:
-            suboptimality_rows(code, *maps, *samples, self.code, values, *gradient)
+        features, costs, decisions, _ = samples
+        (A, b), (q, _) = maps.at(features), maps.latent_costs(features, costs)
+        targets = decisions - b
+        cheapest, _ = minimizers(Z, q, np.zeros(len(q)))
+        J = np.einsum("in,in->i", costs, targets) - np.einsum("ip,ip->i", q, cheapest)
+        excess = np.maximum(J, 0.0)
+        if self.norm == "l2" and can_project(Z):
+            z = nearest_latents(Z, A, targets)
+            residuals = np.einsum("inp,ip->in", A, z) - targets
+            slopes = slopes_of(residuals, self.norm)
         else:
-            for i in range(len(values)):
-                values[i] = self._solve(Z, maps, samples, i, gradient)
+            nearest = [Image(Z, M).nearest(x, self.norm) for M, x in zip(A, targets, strict=True)]
+            z, slopes = (np.array(part) for part in zip(*nearest, strict=True))
+            residuals = np.einsum("inp,ip->in", A, z) - targets
+        pairs = np.column_stack([residuals, excess])
+        values, steps = self.measured(pairs, self._joined(residuals, slopes, excess))
+        near, dear = gradient_of(samples, steps[:, :-1], z), -steps[:, -1:] * costs
+        in_J = gradient_of(samples, dear, cheapest)
+        gradient = Maps(near.A + in_J.A, near.b + in_J.b)
         return RowLosses(values, np.zeros(len(values), dtype=bool), gradient)
 
-    def _solve(
-        self, Z: PrimitiveSet, maps: Maps, samples: Samples, i: int, gradient: Maps
-    ) -> float:
-        """Find g and J of one row, with the help of a solver; add to the gradient."""
-        phi, c, x, weight = (each[i] for each in samples)
-        (A,), (b,) = maps.at(phi[None, :])
-        target, best = x - b, Z.argmin(A.T @ c)
-        excess = max(float(c @ (target - A @ best)), 0.0)
-        z, slope = Image(Z, A, np.zeros(len(x))).nearest(target, self.norm)
-        pair = np.append(A @ z - target, excess)
-        value, slope = self.measure(pair, self._joined(pair[:-1], slope, excess))
-        step, price = weight * slope[:-1], weight * slope[-1]
-        in_A = np.outer(step, z) - price * np.outer(c, best)
-        gradient.A[...] += phi[:, None, None] * in_A
-        gradient.b[...] += np.outer(phi, step - price * c)
-        return value
-
-    def _joined(self, residual: Array, slope: Array, excess: float) -> Array:
-        """Return the derivative of ``|(g, J)|``, given that of g alone."""
-        if self.norm == "l1":
-            return np.append(slope, float(excess > 0.0))
-        if self.norm == "linf":
-            costly = excess > np.abs(residual).max()
-            return np.append(0.0 * slope if costly else slope, float(costly))
-        g = float(np.linalg.norm(residual))
-        length = float(np.hypot(g, excess))
-        return np.append(g * slope, excess) / (length if length > 0.0 else 1.0)
+    def _joined(self, residuals: Array, slopes: Array, excess: Array) -> Array:
+        """Return the derivative of each ``|(g, J)|``, given that of g alone."""
+        if self.norm == "l2":
+            g = np.linalg.norm(residuals, axis=1, keepdims=True)
+            pairs = np.column_stack([g * slopes, excess])
+            return pairs / divisors(np.hypot(g, excess[:, None]))
+        costly = excess > (0.0 if self.norm == "l1" else np.abs(residuals).max(axis=1))
+        kept = costly & (self.norm == "linf")
+        return np.column_stack([np.where(kept[:, None], 0.0, slopes), costly])

@@ -23,12 +23,12 @@ import numpy as np
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import UnsupportedError
-from feaslearn.paper.losses.loss import ORDERS, Loss, Predictability
+from feaslearn.paper.losses.loss import Loss, Predictability
 from feaslearn.paper.problem import Problem
 from feaslearn.paper.programs import CONIC, LINEAR, in_cone, load_cvxpy, solve
 from feaslearn.paper.regions.faces import optimal_face
 from feaslearn.paper.regions.image import form_of
-from feaslearn.paper.regions.programs import minimize_linear
+from feaslearn.paper.regions.programs import NORM_ORDERS, minimize_linear
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.tolerances import SUM_ROUNDING
 
@@ -118,7 +118,7 @@ class LossProgram:
         found = np.array(gamma.value) * self._seen.value
         if not self._near:
             found = np.append(gamma.value, self._excess.value)
-        length = float(np.linalg.norm(found, ORDERS[self._loss.norm]))
+        length = float(np.linalg.norm(found, NORM_ORDERS[self._loss.norm]))
         return length * length if self._loss.is_squared_l2 else length
 
     def _complementary(self, gamma: Any, q: Array) -> list[Any]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError
-from feaslearn.paper.kernels import can_project, code_of, nearest
+from feaslearn.paper.kernels import can_project, code_of, nearest_rows
 from feaslearn.paper.regions.cones import ConicForm
 from feaslearn.paper.regions.faces import turn
 from feaslearn.paper.regions.programs import (
@@ -22,6 +22,7 @@ from feaslearn.paper.regions.programs import (
     unit,
 )
 from feaslearn.sets.half_spaces import distinct, extreme_points, flat_dimension
+from feaslearn.sets.l2_ball import L2Ball
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.simplex import Simplex
 from feaslearn.tolerances import ACCEPT_TOL, MOST_VERTICES, ROUNDING, extent_of, powers_of_two
@@ -43,10 +44,27 @@ def turn_of(Z: PrimitiveSet, q: Array, direction: Array) -> Array:
 
     Zero where Z is polyhedral and the minimiser unique; a curved set turns.
     """
-    form = form_of(Z)
-    if form.polyhedral:
+    form, length = form_of(Z), float(np.linalg.norm(q))
+    if form.polyhedral or length == 0.0:
         return np.zeros(len(q))
+    if isinstance(Z, L2Ball):
+        return (q * (q @ direction) / length**2 - direction) / length
     return turn(form, minimize_linear(form, q), q, direction)
+
+
+def nearest_latents(
+    Z: PrimitiveSet,
+    M: Array,
+    targets: Array,
+    Q: Array | None = None,
+    tolerances: Array | None = None,
+) -> Array:
+    """Return for each sample the z whose image is nearest to a target, among minimisers of q'z."""
+    found = np.empty((len(M), Z.dimension))
+    Q = np.zeros(found.shape) if Q is None else Q
+    tolerances = np.zeros(len(M)) if tolerances is None else tolerances
+    nearest_rows(code_of(Z), M, targets, Q, tolerances, found)
+    return found
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -121,10 +139,8 @@ class Image:
             target, M = np.where(seen, target, 0.0), np.where(seen[:, None], M, 0.0)
         if self.Z.discrete:
             return nearest_listed(self.Z.vertices(), M, target, norm)
-        code = code_of(self.Z)
-        if norm == "l2" and code is not None and can_project(code):
-            z = np.empty(self.Z.dimension)
-            nearest(code, M, target, np.zeros(len(z)), 0.0, z)
+        if norm == "l2" and can_project(self.Z):
+            z = nearest_latents(self.Z, M[None], target[None])[0]
             return Nearest(z, unit(M @ z - target, target))
         return nearest_by_solver(form_of(self.Z), M, target, norm)
 

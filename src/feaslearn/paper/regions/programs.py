@@ -161,13 +161,19 @@ def nearest_listed(points: Array, M: Array, target: Array, norm: str) -> Nearest
         raise UnsupportedError(f"norm={norm!r} is not known; use 'l2', 'l1' or 'linf'")
     residuals = points @ M.T - target
     best = int(np.linalg.norm(residuals, NORM_ORDERS[norm], axis=1).argmin())
-    residual = residuals[best]
     if norm == "l2":
-        return Nearest(points[best], unit(residual, target))
-    slope = np.sign(residual)
+        return Nearest(points[best], unit(residuals[best], target))
+    return Nearest(points[best], slopes_of(residuals[[best]], norm)[0])
+
+
+def slopes_of(residuals: Array, norm: str) -> Array:
+    """Return a derivative of the norm of each row of residuals; zero where there is no unique."""
+    if norm == "l2":
+        return residuals / divisors(np.linalg.norm(residuals, axis=1, keepdims=True))
+    slopes = np.sign(residuals)
     if norm == "linf":
-        slope = slope * (np.arange(len(slope)) == np.abs(residual).argmax())
-    return Nearest(points[best], slope)
+        slopes *= np.arange(slopes.shape[1]) == np.abs(residuals).argmax(axis=1)[:, None]
+    return slopes
 
 
 def unit(residual: Array, target: Array) -> Array:
