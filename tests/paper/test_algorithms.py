@@ -369,10 +369,8 @@ def test_the_line_search_gives_up_where_no_step_helps() -> None:
         tried.append(float(np.linalg.norm(point - theta)))
         return 2.0, None
 
-    iterate = descent.Iterate(theta, 1.0, np.ones(problem.size), loss=1.0, first=1.0, step=1.0)
-    taken = descent.backtrack(problem, iterate, evaluate, Clock())
-    assert isinstance(taken, descent.NoStep)
-    assert not taken.stationary
+    uphill = theta, 1.0, np.ones(problem.size), 1.0
+    assert descent.backtrack(problem, *uphill, evaluate, Clock()) == "stalled"
     np.testing.assert_allclose(np.array(tried[:4]) / tried[0], [1.0, 0.5, 0.25, 0.125])
 
 

@@ -28,19 +28,20 @@ for suboptimality. Where this differs from the paper:
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError
-from feaslearn.paper.descent import Iterate, NoStep, Start, Step, backtrack, search
-from feaslearn.paper.kernels import Smoothing, can_project, code_of, smoothed_rows
-from feaslearn.paper.losses.loss import Predictability, Suboptimality, no_gradient
-from feaslearn.paper.printed_smoothing import printed_smoothing
-from feaslearn.paper.problem import Clock, Found, Problem
+from feaslearn.paper.descent import Iterate, Start, Step, backtrack, search
+from feaslearn.paper.kernels import Smoothing, projection_code, smoothed_rows
+from feaslearn.paper.losses.loss import Predictability, Suboptimality
+from feaslearn.paper.printed_smoothing import printed_smoothing, settled
+from feaslearn.paper.problem import Clock, Found, Problem, Status
+from feaslearn.paper.regions.maps import Maps
 from feaslearn.paper.smoothed_program import SmoothedProgram, SmoothedRows
 from feaslearn.tolerances import DESCENT_ROUNDING
 
@@ -122,17 +123,16 @@ def algorithm2(
         raise DataError(f"{problem.region.Z!r} is not convex (mixed_integer serves it)")
     unit = loss if isinstance(loss, Suboptimality) else Suboptimality(normalize_cost=normalize_cost)
     with Clock(max_seconds) as clock:
-
-        def method(standard: Problem) -> _Smoothing:
-            samples = standard.samples
-            costs = unit.unit_costs(samples.costs)
-            priced = standard.with_samples(samples._replace(costs=costs))
-            objective = SmoothedObjective(priced, clock, compiled)
-            return _Smoothing(standard, objective, tol, epsilon, max_epsilon, clock)
-
         if printed:
             costs = unit.unit_costs(problem.samples.costs)
             return printed_smoothing(problem, costs, weighted, start, max_iter, clock, seed)
+
+        def method(standard: Problem, theta: Array) -> Iterator[Iterate]:
+            samples = standard.samples
+            priced = samples._replace(costs=unit.unit_costs(samples.costs))
+            smoothed = SmoothedObjective(standard.with_samples(priced), clock, compiled)
+            return descend(standard, smoothed, theta, epsilon, max_epsilon, tol, clock)
+
         return search(
             problem,
             method,
@@ -144,87 +144,55 @@ def algorithm2(
         )
 
 
-@dataclass(frozen=True)
-class _Iterate(Iterate):
-    """An iterate with the weight of its slacks, and the smoothed loss there."""
+def descend(
+    problem: Problem,
+    smoothed: SmoothedObjective,
+    theta: Array,
+    epsilon: float,
+    max_epsilon: float,
+    tol: float,
+    clock: Clock,
+) -> Iterator[Iterate]:
+    """Yield the iterates: backtracked steps, and a doubled epsilon where the slack is stable."""
+    found, size = smoothed.evaluate(theta, epsilon), None
+    first, finished = found.value, cast("Status | None", None)
 
-    epsilon: float = field(kw_only=True)
-    found: Smoothed = field(kw_only=True)
+    def evaluate(point: Array) -> tuple[float, Smoothed]:
+        tried = smoothed.evaluate(point, epsilon)
+        return tried.value, tried
 
-
-@dataclass(frozen=True)
-class _Smoothing:
-    """The steps of Algorithm 2."""
-
-    problem: Problem
-    objective: SmoothedObjective
-    tol: float
-    epsilon: float
-    max_epsilon: float
-    clock: Clock
-
-    def begin(self, theta: Array) -> _Iterate:
-        """Evaluate the smoothed loss at the start."""
-        found = self.objective.evaluate(theta, self.epsilon)
-        value, gradient = found.value, found.gradient
-        begun = _Iterate(
-            theta, value, gradient, value, first=value, epsilon=float(self.epsilon), found=found
-        )
-        return self._moved(begun, found)
-
-    def step(self, iterate: _Iterate) -> _Iterate:
-        """Take one backtracked step, and double epsilon where the slack is stable."""
-        epsilon, before = iterate.epsilon, iterate.found
-        if before.value <= DESCENT_ROUNDING * iterate.first and iterate.loss <= DESCENT_ROUNDING:
-            return replace(iterate, finished="converged")
-
-        def evaluate(theta: Array) -> tuple[float, Smoothed]:
-            found = self.objective.evaluate(theta, epsilon)
-            return found.value, found
-
-        taken: Step[Smoothed] | NoStep = NoStep(stationary=True)
-        if before.gradient.any():
-            taken = backtrack(self.problem, iterate, evaluate, self.clock)
-        if isinstance(taken, NoStep):
-            return self._increased(iterate)
-        after = taken.found
-        following = replace(iterate, theta=taken.theta, step=_next_size(iterate, taken))
-        decreased = before.value - after.value > self.tol * before.value
-        change = self.objective.slack_change(before, after)
-        if change < 0.01 / 10.0 ** (np.log2(epsilon) + 1.0) or not decreased:
-            return self._increased(replace(following, found=after))
-        return self._moved(following, after)
-
-    def _increased(self, iterate: _Iterate) -> _Iterate:
-        """Double epsilon at the same parameters; the search is over where it was the last."""
-        epsilon = 2.0 * iterate.epsilon
-        if epsilon > self.max_epsilon:
-            return self._moved(replace(iterate, finished="converged"), iterate.found)
-        found = self.objective.evaluate(iterate.theta, epsilon)
-        step = None if iterate.step is None else iterate.step / 2.0
-        return self._moved(replace(iterate, epsilon=epsilon, step=step), found)
-
-    def _moved(self, iterate: _Iterate, found: Smoothed) -> _Iterate:
-        """Return the iterate with its smoothed loss, its training loss, and its history."""
+    while True:
         record = {
             "smoothed_loss": found.value,
             "slack_primal": found.slack_primal,
             "slack_dual": found.slack_dual,
-            "epsilon": iterate.epsilon,
+            "epsilon": epsilon,
         }
-        return replace(
-            iterate,
-            value=found.value,
-            gradient=found.gradient,
-            found=found,
-            loss=self.problem.value(iterate.theta),
-            record=record,
-        )
+        yield Iterate(theta, loss := problem.value(theta), record, finished)
+        if found.value <= DESCENT_ROUNDING * first and loss <= DESCENT_ROUNDING:
+            finished = "converged"
+            continue
+        taken: Step[Smoothed] | Status = "converged"
+        if found.gradient.any():
+            before = theta, found.value, found.gradient
+            taken = backtrack(problem, *before, size, evaluate, clock)
+        stable = True
+        if isinstance(taken, Step):
+            size, after = next_size(theta, found.gradient, taken), taken.found
+            decreased = found.value - after.value > tol * found.value
+            stable = smoothed.slack_change(found, after) < settled(epsilon) or not decreased
+            theta, found = taken.theta, after
+        if stable and 2.0 * epsilon > max_epsilon:
+            finished = "converged"
+        elif stable:
+            epsilon = 2.0 * epsilon
+            found = smoothed.evaluate(theta, epsilon)
+            size = None if size is None else size / 2.0
 
 
-def _next_size(iterate: _Iterate, taken: Step[Smoothed]) -> float:
+def next_size(theta: Array, gradient: Array, taken: Step[Smoothed]) -> float:
     """Return the size that the next step tries, from the change of the gradient (Barzilai)."""
-    move, turn = taken.theta - iterate.theta, taken.found.gradient - iterate.gradient
+    move, turn = taken.theta - theta, taken.found.gradient - gradient
     curvature = float(move @ turn)
     longest = LONGEST * taken.size
     return min(float(move @ move) / curvature, longest) if curvature > 0.0 else longest
@@ -260,7 +228,7 @@ class SmoothedObjective:
         self._problem, self._clock = problem, clock or Clock()
         self._near = isinstance(problem.loss, Predictability)
         Z, count = problem.region.Z, problem.n_samples
-        self._code = code_of(Z) if compiled and can_project(Z) else None
+        self._code = projection_code(Z) if compiled else None
         self._programs: dict[int, SmoothedProgram] = {}
         self._multipliers = np.zeros(count)
         # The mean squares of decisions about their mean, and that times the cost's.
@@ -289,7 +257,7 @@ class SmoothedObjective:
     def _by_kernel(self, theta: Array, epsilon: float) -> SmoothedRows:
         """Solve each sample by a kernel; leave to CVXPY what that does not solve."""
         samples, maps = self._problem.samples, self._problem.maps(theta)
-        count, gradient = len(samples.weights), no_gradient(maps)
+        count, gradient = len(samples.weights), Maps(0.0 * maps.A, 0.0 * maps.b)
         values, slacks = np.full(count, np.nan), np.zeros((count, 2))
         if self._code is not None:
             smoothing = Smoothing(1.0, epsilon, epsilon / 2.0, exact=True)

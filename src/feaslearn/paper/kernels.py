@@ -221,9 +221,9 @@ def code_of(Z: PrimitiveSet) -> SetCode | None:
     return code if code is not None and len(code.kinds) == 1 else None
 
 
-def can_project(Z: PrimitiveSet) -> bool:
-    """Whether `nearest_rows` serves a set: it does if it has a code and is convex."""
-    return code_of(Z) is not None and not Z.discrete
+def projection_code(Z: PrimitiveSet) -> SetCode | None:
+    """Return what kernels read of a set that they project on: a convex one."""
+    return None if Z.discrete else code_of(Z)
 
 
 @kernel
@@ -232,8 +232,8 @@ def nearest_rows(
 ) -> None:
     """Write into each row of ``Z`` the minimiser of ``|M z - target|`` over ``argmin q'z``.
 
-    For sets that it serves, see `can_project`. Rows of ``M`` that are zero where ``target`` is zero
-    do not count (unobserved decisions).
+    For sets that it serves, see `projection_code`. Rows of ``M`` that are zero where ``target`` is
+    zero do not count (unobserved decisions).
     """
     n, p = M.shape[1], M.shape[2]
     corral, r = new_corral(n, p), np.empty(min(n, p))

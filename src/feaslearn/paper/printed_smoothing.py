@@ -47,6 +47,11 @@ HALVINGS = 20
 ZERO = 0.1 * TIGHT_TOL
 
 
+def settled(epsilon: Any) -> Any:
+    """Return the change of a slack below which its weight is doubled."""
+    return 0.01 / 10.0 ** (np.log2(epsilon) + 1.0)
+
+
 class Inner(NamedTuple):
     """The optimum of the smoothed program for fixed columns."""
 
@@ -82,10 +87,10 @@ def printed_smoothing(
         if epsilon.min() >= LARGEST or inner.value <= zero or clock.late():
             break
         moved, found, size = _armijo(inner_of, A, inner, epsilon, size)
-        settled = np.abs(found.slacks - inner.slacks) < 0.01 / 10.0 ** (np.log2(epsilon) + 1.0)
+        stable = np.abs(found.slacks - inner.slacks) < settled(epsilon)
         A, inner = moved, found
-        if settled.any():
-            epsilon = np.where(settled, np.minimum(2.0 * epsilon, LARGEST), epsilon)
+        if stable.any():
+            epsilon = np.where(stable, np.minimum(2.0 * epsilon, LARGEST), epsilon)
             inner = inner_of.solve(A, epsilon)
         first, second = map(float, epsilon)
         history.append({"smoothed_loss": inner.value, "epsilon": first, "epsilon_dual": second})

@@ -25,9 +25,9 @@ import numpy as np
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError, UnsupportedError
-from feaslearn.paper.kernels import can_project
+from feaslearn.paper.kernels import projection_code
 from feaslearn.paper.regions.image import Image, face_of, form_of, nearest_latents, turn_of
-from feaslearn.paper.regions.maps import LatentCosts, Maps, minimizers
+from feaslearn.paper.regions.maps import Maps, minimizers
 from feaslearn.paper.regions.programs import NORM_ORDERS, slopes_of
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.tolerances import divisors
@@ -96,11 +96,6 @@ def gradient_of(samples: Samples, steps: Array, z: Array) -> Maps:
     return Maps(np.einsum("ik,in,ip->knp", weighted, steps, z), weighted.T @ steps)
 
 
-def no_gradient(maps: Maps) -> Maps:
-    """Return zero maps to add gradients to."""
-    return Maps(np.zeros_like(maps.A), np.zeros_like(maps.b))
-
-
 @dataclass(frozen=True)
 class Predictability(Loss):
     r"""The distance of x to the set of optimal decisions of the region, equation (5a).
@@ -129,14 +124,13 @@ class Predictability(Loss):
         features, costs, decisions, _ = samples
         (A, b), latent = maps.at(features), maps.latent_costs(features, costs)
         seen = ~np.isnan(decisions)
-        targets, M = np.where(seen, decisions - b, 0.0), A * seen[:, :, None]
         z, tied = minimizers(Z, *latent)
-        rows, by_solver = np.flatnonzero(tied), tied
-        if self.norm == "l2" and can_project(Z):
-            limits = LatentCosts(latent.costs[rows], latent.tolerances[rows])
-            z[rows] = nearest_latents(Z, M[rows], targets[rows], *limits)
+        by_solver = tied
+        if self.norm == "l2" and (code := projection_code(Z)) is not None:
+            M, targets = A * seen[:, :, None], np.where(seen, decisions - b, 0.0)
+            z[tied] = nearest_latents(code, M[tied], targets[tied], *(q[tied] for q in latent))
             by_solver = np.zeros_like(tied)
-        residuals = np.einsum("inp,ip->in", M, z) - targets
+        residuals = np.where(seen, maps.images(features, z) - decisions, 0.0)
         slopes = slopes_of(residuals, self.norm)
         for i in np.flatnonzero(by_solver):
             face = face_of(Z, latent.costs[i], latent.tolerances[i])
@@ -146,10 +140,11 @@ class Predictability(Loss):
             residuals[i] = np.where(seen[i], optimal.at(w) - decisions[i], 0.0)
         values, steps = self.measured(residuals, slopes)
         gradient = gradient_of(samples, steps, z)
-        turns = np.zeros_like(z)
-        for i in np.flatnonzero(~tied & ~form_of(Z).polyhedral):
-            turns[i] = turn_of(Z, latent.costs[i], A[i].T @ steps[i])
-        gradient.A[...] += gradient_of(samples, costs, turns).A
+        if not form_of(Z).polyhedral:
+            turns = np.zeros_like(z)
+            for i in np.flatnonzero(~tied):
+                turns[i] = turn_of(Z, latent.costs[i], A[i].T @ steps[i])
+            gradient.A[...] += gradient_of(samples, costs, turns).A
         return RowLosses(values, tied, gradient)
 
 
@@ -197,8 +192,8 @@ class Suboptimality(Loss):
         cheapest, _ = minimizers(Z, q, np.zeros(len(q)))
         J = np.einsum("in,in->i", costs, targets) - np.einsum("ip,ip->i", q, cheapest)
         excess = np.maximum(J, 0.0)
-        if self.norm == "l2" and can_project(Z):
-            z = nearest_latents(Z, A, targets)
+        if self.norm == "l2" and (code := projection_code(Z)) is not None:
+            z = nearest_latents(code, A, targets)
             residuals = np.einsum("inp,ip->in", A, z) - targets
             slopes = slopes_of(residuals, self.norm)
         else:

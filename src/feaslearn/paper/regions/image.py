@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError
-from feaslearn.paper.kernels import can_project, code_of, nearest_rows
+from feaslearn.paper.kernels import nearest_rows, projection_code
 from feaslearn.paper.regions.cones import ConicForm
 from feaslearn.paper.regions.faces import turn
 from feaslearn.paper.regions.programs import (
@@ -25,6 +25,7 @@ from feaslearn.sets.half_spaces import distinct, extreme_points, flat_dimension
 from feaslearn.sets.l2_ball import L2Ball
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.simplex import Simplex
+from feaslearn.solvers.oracle_kernels import SetCode
 from feaslearn.tolerances import ACCEPT_TOL, MOST_VERTICES, ROUNDING, extent_of, powers_of_two
 
 
@@ -53,17 +54,17 @@ def turn_of(Z: PrimitiveSet, q: Array, direction: Array) -> Array:
 
 
 def nearest_latents(
-    Z: PrimitiveSet,
+    code: SetCode,
     M: Array,
     targets: Array,
     Q: Array | None = None,
     tolerances: Array | None = None,
 ) -> Array:
     """Return for each sample the z whose image is nearest to a target, among minimisers of q'z."""
-    found = np.empty((len(M), Z.dimension))
+    found = np.empty((len(M), M.shape[2]))
     Q = np.zeros(found.shape) if Q is None else Q
     tolerances = np.zeros(len(M)) if tolerances is None else tolerances
-    nearest_rows(code_of(Z), M, targets, Q, tolerances, found)
+    nearest_rows(code, M, targets, Q, tolerances, found)
     return found
 
 
@@ -139,8 +140,8 @@ class Image:
             target, M = np.where(seen, target, 0.0), np.where(seen[:, None], M, 0.0)
         if self.Z.discrete:
             return nearest_listed(self.Z.vertices(), M, target, norm)
-        if norm == "l2" and can_project(self.Z):
-            z = nearest_latents(self.Z, M[None], target[None])[0]
+        if norm == "l2" and (code := projection_code(self.Z)) is not None:
+            z = nearest_latents(code, M[None], target[None])[0]
             return Nearest(z, unit(M @ z - target, target))
         return nearest_by_solver(form_of(self.Z), M, target, norm)
 

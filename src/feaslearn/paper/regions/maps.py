@@ -41,6 +41,17 @@ class Maps(NamedTuple):
         k, n, p = self.A.shape
         return (features @ self.A.reshape(k, n * p)).reshape(-1, n, p), features @ self.b
 
+    def images(self, features: Array, Z: Array) -> Array:
+        """Return ``A(s) z + b(s)`` for rows of features and latent points, (N, n)."""
+        # Term by term, so that a zero entry of z adds exactly nothing.
+        found = np.zeros((len(features), self.b.shape[1]))
+        for phi, b in zip(features.T, self.b, strict=True):
+            found += phi[:, None] * b
+        for j, z in enumerate(Z.T):
+            for phi, A in zip(features.T, self.A, strict=True):
+                found += (phi * z)[:, None] * A[:, j]
+        return found
+
     def latent_costs(self, features: Array, costs: Array) -> LatentCosts:
         """Return ``q = A(s)'c`` of each sample, and below what difference two of its values tie.
 
@@ -160,11 +171,11 @@ class MapClass(ABC):
     ) -> tuple[Array, Mask]:
         """Return decisions of least cost, and which rows have several latent minimisers."""
         maps = self.maps(theta, costs.shape[1], features.shape[1])
-        (A, b), q = maps.at(features), maps.latent_costs(features, costs)
-        z, tied = minimizers(self.Z, *q)
+        latent = maps.latent_costs(features, costs)
+        z, tied = minimizers(self.Z, *latent)
         if ties == "center":
-            z = self.Z.argmin(q.costs, ties=ties)
-        return np.einsum("inp,ip->in", A, z) + b, tied
+            z = self.Z.argmin(latent.costs, ties=ties)
+        return maps.images(features, z), tied
 
 
 @dataclass(frozen=True)
