@@ -142,15 +142,11 @@ MIXED = ConicForm(
 )
 
 
-def test_violation_is_that_of_the_worst_row() -> None:
-    Z = np.array([[0.5, 0.5], [1.5, -0.5], [0.5, 0.9], [3.0, 4.0]])
-    # The last points break: z_1 >= 0 by 0.5 and the cone by sqrt(2.5) - 1; the equality by 0.4
-    # (and the cone by sqrt(1.06) - 1); the equality by 6.
-    assert MIXED.violation(Z) == pytest.approx([0.0, np.sqrt(2.5) - 1.0, 0.4, 6.0])
-    cap = form_of(example("parabola-cap"))
-    points = np.array([[0.5, 0.25], [0.0, -0.5], [0.0, 3.0]])
-    assert cap.violation(points) == pytest.approx([0.0, 0.5, 2.0])
-    assert not cap.polyhedral
+def test_which_points_a_set_holds() -> None:
+    cap = example("parabola-cap")
+    points = np.array([[0.5, 0.25], [0.5, 0.5], [0.0, -0.5], [0.0, 3.0]])
+    assert cap.contains(points).tolist() == [True, True, False, False]
+    assert not form_of(cap).polyhedral
 
 
 @pytest.mark.parametrize("name", SETS)

@@ -3,7 +3,7 @@ r"""What Algorithms 1 and 2 share: starts, standardised features, Armijo's rule,
 Features are standardised, so that units and offsets of signals do not matter, and starts lie around
 the linear policy :math:`\hat x(s) = \sum_k \phi_k \beta_k` of least squares. The paper begins at
 random and returns the last iterate. Here the iterate is returned that is best by
-`Problem.measured_by`: of the paper's losses only the total at a fixed smoothing falls in every
+`Problem.compared`: of the paper's losses only the total at a fixed smoothing falls in every
 step.
 """
 

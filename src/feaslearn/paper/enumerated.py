@@ -163,13 +163,6 @@ class EnumeratedSamples:
         return value * (self.scale**2 if self.loss.norm == "l2" else self.scale)
 
 
-class Relaxed(NamedTuple):
-    """The optimum of a node: a lower bound, and the parameters that reach it."""
-
-    bound: float
-    beta: Array
-
-
 class _Rows(NamedTuple):
     """Rows ``matrix v <= right``; the first unknowns are beta, one decision after the other."""
 
@@ -206,8 +199,11 @@ class NodeProgram:
 
     def solve(
         self, nearest: Mapping[int, int], chosen: Mapping[int, int], margin: float = 0.0
-    ) -> Relaxed:
-        """Solve the program for nearest points of groups and chosen points of samples."""
+    ) -> tuple[float, Array]:
+        """Return the optimum with nearest points of groups and chosen points of samples.
+
+        A lower bound comes first, then its parameters.
+        """
         terms = self._terms(nearest, chosen)
         rows = self._optimality(chosen, margin) if self._priced is None else self._priced
         if self.samples.loss.norm == "l2":
@@ -239,7 +235,7 @@ class NodeProgram:
         matrix = np.einsum("il,imd->imld", costs[rows], steps)[others].reshape(-1, self._size)
         return _Rows(sp.csc_array(matrix), np.full(len(matrix), -margin))
 
-    def _squared(self, terms: _Terms, rows: _Rows) -> Relaxed:
+    def _squared(self, terms: _Terms, rows: _Rows) -> tuple[float, Array]:
         samples = self.samples
         psi = samples.psi[terms.samples, terms.points]
         x, seen = samples.known[terms.samples], samples.seen[terms.samples]
@@ -253,9 +249,9 @@ class NodeProgram:
             quadratic = sp.block_diag([quadratic, excess], format="csc")
             q = np.append(q, np.zeros(len(samples.weights)))
         bound, found = _minimize(quadratic, q, rows, self.clock)
-        return Relaxed(bound + constant, self._matrix(found))
+        return bound + constant, self._matrix(found)
 
-    def _linear(self, terms: _Terms, rows: _Rows) -> Relaxed:
+    def _linear(self, terms: _Terms, rows: _Rows) -> tuple[float, Array]:
         """Add unknowns for the sizes of residuals: one each (l1), or one a term (linf)."""
         samples, n, (height, width) = self.samples, self._n, rows.matrix.shape
         T = len(terms.weights)
@@ -278,7 +274,7 @@ class NodeProgram:
         right = np.concatenate([rows.right, x[seen], -x[seen]])
         nothing = sp.csc_array((total, total))
         bound, found = _minimize(nothing, q, _Rows(sp.csc_array(matrix), right), self.clock)
-        return Relaxed(bound, self._matrix(found))
+        return bound, self._matrix(found)
 
     def _excess_rows(self) -> _Rows:
         """Return ``c_i'x_i - c_i'v_ij - J_i <= 0`` and, where no square says it, ``J >= 0``."""

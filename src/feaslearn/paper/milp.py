@@ -110,9 +110,13 @@ def mixed_integer(
     >>> found.status, round(found.objective, 6), found.lower_bound
     ('optimal', 0.0, 0.0)
     """
-    check_listed(problem)
-    check_norm(problem)
-    check_gap(tol)
+    region = problem.region
+    if not isinstance(region, Affine) or not region.Z.discrete:
+        raise UnsupportedError(
+            f"mixed_integer: {region!r} has no binary points (Affine of a set with binary=True "
+            "has; convex serves Scaled, ternary serves Ternary, bilinear the other Affine)"
+        )
+    check_search(problem, tol)
     samples = EnumeratedSamples.of(problem)
     if samples.priced and not samples.seen.all():
         raise UnsupportedError(
@@ -132,23 +136,14 @@ def mixed_integer(
     return bounded(problem, theta, status, bound, clock, search.nodes, search.history)
 
 
-def check_listed(problem: Problem) -> None:
-    """Refuse a class that is not a free affine image of a list of points."""
-    region = problem.region
-    if not isinstance(region, Affine) or not region.Z.discrete:
-        raise UnsupportedError(
-            f"mixed_integer: {region!r} has no binary points (Affine of a set with binary=True "
-            "has; convex serves Scaled, ternary serves Ternary, bilinear the other Affine)"
-        )
-
-
-def check_norm(problem: Problem) -> None:
-    """Refuse the l2 norm that is not squared, which programs of linear and squared terms lack."""
+def check_search(problem: Problem, tol: float) -> None:
+    """Refuse the l2 norm that is not squared, and a gap that no search can close or every has."""
     if problem.loss.norm == "l2" and not problem.loss.squared:
         raise UnsupportedError(
             f"{problem.loss!r} is a length that is not squared (l1, linf and the squared l2 are "
             "served; algorithm1 takes any norm)"
         )
+    check_gap(tol)
 
 
 def check_gap(tol: float) -> None:
@@ -414,7 +409,7 @@ def _with_margin(program: NodeProgram, beta: Array) -> Array | None:
         margins, chosen = (NUDGE, 0.0), dict(enumerate(points.tolist()))
     for margin in margins:
         with contextlib.suppress(SolverError):
-            return program.solve(nearest, chosen, margin).beta
+            return program.solve(nearest, chosen, margin)[1]
     return None
 
 

@@ -241,12 +241,6 @@ class Problem:
         """
         return returned if isinstance(self.loss, Predictability) else objective
 
-    def measured_by(self, theta: Array) -> float:
-        """Return what candidates for the solution are compared by."""
-        if isinstance(self.loss, Predictability):
-            return self.returned_loss(theta)
-        return self.value(theta)
-
     def tied_share(self, theta: Array) -> float:
         """Return the weighted share of samples for which several decisions are optimal."""
         features, costs, _, weights = self.samples
@@ -313,8 +307,6 @@ class Clock:
     ----------
     max_seconds : float, default=None
         Limit on the wall time, from now on.
-    within : Clock, default=None
-        The clock of a larger search, which ends this one too.
 
     Examples
     --------
@@ -324,10 +316,10 @@ class Clock:
     False
     """
 
-    def __init__(self, max_seconds: float | None = None, within: Clock | None = None) -> None:
+    def __init__(self, max_seconds: float | None = None) -> None:
         if max_seconds is not None and not max_seconds > 0.0:
             raise DataError(f"max_seconds is {max_seconds!r}; it must be positive, or None")
-        self._began, self._within, self._pressed = time.monotonic(), within, False
+        self._began, self._pressed = time.monotonic(), False
         self._end = math.inf if max_seconds is None else self._began + float(max_seconds)
         self._handler: Callable[..., object] | None = None
 
@@ -359,16 +351,9 @@ class Clock:
         return time.monotonic() - self._began
 
     @property
-    def interrupted(self) -> bool:
-        """Whether the user ended the search."""
-        return self._pressed or (self._within is not None and self._within.interrupted)
-
-    @property
     def left(self) -> float:
         """Seconds left, at least zero; infinite without a limit."""
-        outer = math.inf if self._within is None else self._within.left
-        own = 0.0 if self._pressed else max(0.0, self._end - time.monotonic())
-        return min(own, outer)
+        return 0.0 if self._pressed else max(0.0, self._end - time.monotonic())
 
     def late(self) -> bool:
         """Return whether the time is up."""
@@ -382,4 +367,4 @@ class Clock:
     @property
     def status(self) -> Status:
         """How a search ended whose time is up."""
-        return "interrupted" if self.interrupted else "time limit"
+        return "interrupted" if self._pressed else "time limit"

@@ -29,7 +29,7 @@ from feaslearn.arrays import Array, Indices
 from feaslearn.exceptions import SolverError, UnsupportedError
 from feaslearn.paper.descent import least_squares
 from feaslearn.paper.losses import Predictability, Suboptimality
-from feaslearn.paper.milp import bounded, check_gap, check_norm
+from feaslearn.paper.milp import bounded, check_search
 from feaslearn.paper.problem import Clock, Found, OutOfTime, Problem, Status
 from feaslearn.paper.regions import Ternary
 from feaslearn.paper.regions.image import form_of
@@ -98,8 +98,7 @@ def ternary(
             f"ternary: {region.Z!r} is binary or curved; a polyhedral set without binary=True, "
             "such as Box or L1Ball, is served"
         )
-    check_norm(problem)
-    check_gap(tol)
+    check_search(problem, tol)
     # HiGHS hears of Ctrl-C by itself: the clock alone would wait for its end.
     clock = Clock(max_seconds)
     search = TernarySearch(problem, clock, tol)

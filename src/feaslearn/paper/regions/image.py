@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.exceptions import DataError
+from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.paper.kernels import nearest_rows, projection_code
 from feaslearn.paper.regions.cones import ConicForm
 from feaslearn.paper.regions.faces import turn
@@ -131,6 +131,8 @@ class Image:
 
     def nearest(self, x: ArrayLike, norm: str = "l2") -> Nearest:
         """Return the latent z of the point nearest to ``x``; NaN entries of x do not count."""
+        if norm not in NORM_ORDERS:
+            raise UnsupportedError(f"norm={norm!r} is not known; use 'l2', 'l1' or 'linf'")
         target = np.asarray(x, dtype=float) - self.offset
         # Standardized, so that tolerances mean the same for small numbers as for large ones.
         unit_size = powers_of_two(extent_of(self.matrix, np.nan_to_num(target)))

@@ -20,7 +20,6 @@ from feaslearn.exceptions import (
     InfeasibleProblemError,
     SolverError,
     UnboundedProblemError,
-    UnsupportedError,
 )
 from feaslearn.paper.regions.cones import Cone, ConicForm, is_polyhedral, side
 from feaslearn.solvers.highs import Answers, Bounds, WarmProgram
@@ -146,8 +145,6 @@ def nearest_by_solver(form: ConicForm, M: Array, target: Array, norm: str) -> Ne
     if norm == "l2":
         z = _nearest_l2(form, M, target)
         return Nearest(z, unit(M @ z - target, target))
-    if norm not in ("l1", "linf"):
-        raise UnsupportedError(f"norm={norm!r} is not known; use 'l2', 'l1' or 'linf'")
     limit = np.eye(n) if norm == "l1" else np.ones((n, 1))
     measure, bounds = np.vstack([-M, M]), np.vstack([limit, limit])
     offset = np.concatenate([-target, target])
@@ -157,8 +154,6 @@ def nearest_by_solver(form: ConicForm, M: Array, target: Array, norm: str) -> Ne
 
 def nearest_listed(points: Array, M: Array, target: Array, norm: str) -> Nearest:
     """Return the one of the listed points whose image is nearest to a target, in a norm."""
-    if norm not in NORM_ORDERS:
-        raise UnsupportedError(f"norm={norm!r} is not known; use 'l2', 'l1' or 'linf'")
     residuals = points @ M.T - target
     best = int(np.linalg.norm(residuals, NORM_ORDERS[norm], axis=1).argmin())
     if norm == "l2":
