@@ -48,7 +48,7 @@ def test_slices_of_data() -> None:
         ({"signals": S[:, 0]}, "signals is not a table"),
         ({"costs": SWITCH.costs[:, :1]}, "each decision needs a cost"),
         ({"costs": SWITCH.costs * np.inf}, "costs is not a table"),
-        ({"decisions": np.full((10, 2), np.inf)}, "not infinite"),
+        ({"decisions": np.full((10, 2), np.nan)}, "decisions is not a table"),
     ],
 )
 def test_wrong_data(change: dict[str, Any], message: str) -> None:

@@ -399,7 +399,6 @@ def test_distances_to_an_image() -> None:
     square = Image(Box(2), 2.0 * np.eye(2), [1.0, 0.0])
     for norm, expected in (("l2", 5.0), ("l1", 7.0), ("linf", 4.0)):
         assert square.distance([6.0, 6.0], norm) == pytest.approx(expected, abs=1e-7)
-    assert square.distance([np.nan, 6.0]) == pytest.approx(4.0)
     assert square.contains([[3.0, 2.0], [3.1, 2.0]]).tolist() == [True, False]
     assert square.bounding_box()[0].tolist() == [-1.0, -2.0]
     assert len(square.vertices()) == 4

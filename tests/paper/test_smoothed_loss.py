@@ -21,11 +21,9 @@ EACH_LOSS = pytest.mark.parametrize(
 )
 
 
-def case(
-    name: str, loss: Loss, rows: int = 6, hidden: float = 0.0, seed: int = 0
-) -> tuple[Problem, Array]:
+def case(name: str, loss: Loss, rows: int = 6, seed: int = 0) -> tuple[Problem, Array]:
     """Return samples of uneven weights, some costs zero, with random parameters."""
-    problem, theta = sample(name, loss, rows=rows, seed=seed, hidden=hidden)
+    problem, theta = sample(name, loss, rows=rows, seed=seed)
     problem.samples.costs[1] = 0.0
     return problem, theta
 
@@ -45,13 +43,6 @@ def test_kernels_agree_with_the_program(name: str, loss: Loss) -> None:
     program, kernels = (SmoothedObjective(problem, compiled=compiled) for compiled in (False, True))
     for epsilon in (1.0, 256.0):
         assert_same(kernels.evaluate(theta, epsilon), program.evaluate(theta, epsilon))
-
-
-@pytest.mark.parametrize("name", ["simplex-5", "l2-ball-3"])
-def test_samples_with_unobserved_decisions_are_left_to_the_program(name: str) -> None:
-    problem, theta = case(name, Predictability(), hidden=0.3)
-    program, kernels = (SmoothedObjective(problem, compiled=compiled) for compiled in (False, True))
-    assert_same(kernels.evaluate(theta, 4.0), program.evaluate(theta, 4.0))
 
 
 @EACH_LOSS

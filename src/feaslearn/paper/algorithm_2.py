@@ -233,10 +233,8 @@ class SmoothedObjective:
         self._multipliers = np.zeros(count)
         # The mean squares of decisions about their mean, and that times the cost's.
         _, costs, decisions, weights = problem.samples
-        observed = np.where(np.isnan(decisions), 0.0, weights[:, None])
-        known = np.nan_to_num(decisions)
-        mean = (observed * known).sum(axis=0) / np.maximum(observed.sum(axis=0), weights.min())
-        primal = float((observed * (known - mean) ** 2).sum()) or 1.0
+        squares = (decisions - weights @ decisions) ** 2
+        primal = float((weights[:, None] * squares).sum()) or 1.0
         self._scales = primal, primal * (float(weights @ (costs**2).sum(axis=1)) or 1.0)
 
     def evaluate(self, theta: Array, epsilon: float) -> Smoothed:
@@ -257,7 +255,7 @@ class SmoothedObjective:
     def _by_kernel(self, theta: Array, epsilon: float) -> SmoothedRows:
         """Solve each sample by a kernel; leave to CVXPY what that does not solve."""
         samples, maps = self._problem.samples, self._problem.maps(theta)
-        count, gradient = len(samples.weights), Maps(0.0 * maps.A, 0.0 * maps.b)
+        count, gradient = len(samples.weights), Maps(np.zeros_like(maps.A), np.zeros_like(maps.b))
         values, slacks = np.full(count, np.nan), np.zeros((count, 2))
         if self._code is not None:
             smoothing = Smoothing(1.0, epsilon, epsilon / 2.0, exact=True)

@@ -180,8 +180,8 @@ class BilinearProgram:
         n, k, p = problem.n_decisions, problem.n_features, Z.dimension
         self._form, self._priced = form_of(Z), isinstance(problem.loss, Suboptimality)
         decisions = problem.samples.decisions
-        self.middle = np.nan_to_num(np.nanmean(decisions, axis=0))
-        self.scale = float(np.nanmax(np.abs(decisions - self.middle))) or 1.0
+        self.middle = np.mean(decisions, axis=0)
+        self.scale = float(np.max(np.abs(decisions - self.middle))) or 1.0
         self._units = np.abs(problem.samples.features).max(axis=0)
         self._units[self._units == 0.0] = 1.0
         self._costs = problem.loss.unit_costs(problem.samples.costs)
@@ -226,7 +226,7 @@ class BilinearProgram:
         bound = multipliers @ form.h
         if not self._priced:
             add(c @ (image - b) - bound <= 0.0)
-            return self._norm((image - x)[~np.isnan(x)])
+            return self._norm(image - x)
         excess = self._variable(0.0, np.inf)
         add(c @ (x - b) - bound - excess <= 0.0)
         return self._norm(np.append(image - x, excess))
@@ -247,8 +247,6 @@ class BilinearProgram:
     def _norm(self, residuals: NDArray[Any]) -> Any:
         """Return an expression that is at least the norm of expressions, squared where asked."""
         add, norm = self._model.addCons, self._loss.norm
-        if len(residuals) == 0:
-            return 0.0
         if norm == "l2":
             total = self._variable(0.0, np.inf)
             square = (residuals**2).sum()

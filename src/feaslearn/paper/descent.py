@@ -152,10 +152,9 @@ def first_size(problem: Problem, theta: Array, gradient: Array) -> float:
     # The length of the parameters is counted from the mean decision, so that moving all decisions
     # changes nothing.
     k, n = problem.n_features, problem.n_decisions
-    seen = ~np.isnan(problem.samples.decisions)
-    weight = problem.samples.weights @ seen
-    total = problem.samples.weights @ np.where(seen, problem.samples.decisions, 0.0)
-    mean = np.vstack([total / np.where(weight > 0.0, weight, 1.0), np.zeros((k - 1, n))])
+    _, _, decisions, weights = problem.samples
+    mean = np.zeros((k, n))
+    mean[0] = weights @ decisions / (weights @ np.ones_like(decisions))
     still = Maps(np.zeros((k, n, problem.region.Z.dimension)), mean)
     away = float(np.linalg.norm(theta - problem.region.theta_of(still))) or 1.0
     return FIRST_STEP * away / float(np.linalg.norm(gradient))
@@ -293,7 +292,7 @@ def linear_start(problem: Problem, random: np.random.Generator, index: int) -> A
     """
     features, _, decisions, weights = problem.samples
     beta = least_squares(features, decisions, weights)
-    residuals = np.nan_to_num(decisions - features @ beta)
+    residuals = decisions - features @ beta
     spread = np.sqrt(weighted_sum(residuals**2, weights) / weights.sum())
     noise = 1.0 if index else 0.1
     A = noise * random.standard_normal((*beta.shape, problem.region.Z.dimension))
@@ -329,7 +328,7 @@ def random_start(problem: Problem, random: np.random.Generator, index: int) -> A
     del index
     features, _, decisions, weights = problem.samples
     mean = least_squares(features[:, :1], decisions, weights)
-    deviations = np.nan_to_num(decisions - mean)
+    deviations = decisions - mean
     spread = np.sqrt(weighted_sum(deviations**2, weights) / weights.sum())
     k, n = problem.n_features, problem.n_decisions
     A = random.standard_normal((k, n, problem.region.Z.dimension)) * spread[:, None]
@@ -348,22 +347,13 @@ def around(problem: Problem, A: Array, beta: Array) -> Array:
 
 
 def least_squares(features: Array, targets: Array, weights: Array) -> Array:
-    """Return the coefficients (k, n) of weighted least squares; NaN targets do not count.
+    """Return the coefficients (k, n) of weighted least squares.
 
     Of dependent features, the solution of least norm in standardised ones: units do not matter,
     and a feature that never changed has no effect.
     """
-    beta = np.zeros((features.shape[1], targets.shape[1]))
-    seen = ~np.isnan(targets)
-    for rows in np.unique(seen, axis=1).T:
-        columns = np.flatnonzero((rows == seen.T).all(axis=1))
-        if rows.any():
-            beta[:, columns] = _complete(features[rows], targets[rows][:, columns], weights[rows])
-    return beta
-
-
-def _complete(features: Array, targets: Array, weights: Array) -> Array:
-    """Regress targets that were all observed."""
+    # The order of memory decides in which order numbers are added up.
+    features, targets = np.ascontiguousarray(features), np.asfortranarray(targets)
     units = Standardization.of_features(features, weights)
     level = weighted_sum(targets, weights) / weights.sum()
     roots = np.sqrt(weights)[:, None]

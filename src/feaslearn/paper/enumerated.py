@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from feaslearn.arrays import Array, Indices, Mask
+from feaslearn.arrays import Array, Indices
 from feaslearn.exceptions import InfeasibleProblemError, SolverError
 from feaslearn.paper.descent import Standardization
 from feaslearn.paper.losses import Loss, Suboptimality
@@ -22,7 +21,7 @@ from feaslearn.paper.problem import Clock, OutOfTime, Problem
 from feaslearn.paper.regions import Cone, Maps
 from feaslearn.paper.regions.programs import interior_point
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.tolerances import ACCEPT_TOL, LEAST_RIDGE, TIE_TOL, TIGHT_TOL, divisors
+from feaslearn.tolerances import ACCEPT_TOL, LEAST_RIDGE, TIE_TOL, TIGHT_TOL
 
 
 @dataclass(frozen=True)
@@ -50,16 +49,14 @@ class EnumeratedSamples:
         """Write the samples of a problem whose set lists its points."""
         standard = Standardization.of(problem)
         features, costs, decisions, weights = standard.apply(problem).samples
-        seen = weights[:, None] * ~np.isnan(decisions)
-        center = (seen * np.nan_to_num(decisions)).sum(axis=0) / divisors(seen.sum(axis=0))
+        center = (weights[:, None] * decisions).sum(axis=0) / weights.sum()
         decisions = decisions - center
-        scale = float(np.nanmax(np.abs(decisions), initial=0.0)) or 1.0
+        scale = float(np.max(np.abs(decisions))) or 1.0
         points = problem.region.Z.vertices()
         if not problem.region.Z.absorbs_offset:
             points = np.column_stack([points, np.ones(len(points))])
         psi = np.einsum("ik,mj->imkj", features, points).reshape(len(features), len(points), -1)
-        pairs = np.nan_to_num(np.hstack([features, decisions]), nan=np.inf)
-        groups = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
+        groups = np.unique(np.hstack([features, decisions]), axis=0, return_inverse=True)[1].ravel()
         costs, decisions = problem.loss.unit_costs(costs), decisions / scale
         return cls(problem, psi, features, costs, decisions, groups, standard, center, scale)
 
@@ -117,16 +114,6 @@ class EnumeratedSamples:
         """Whether excess cost counts on its own: suboptimality."""
         return isinstance(self.loss, Suboptimality)
 
-    @cached_property
-    def seen(self) -> Mask:
-        """Which decisions were observed."""
-        return ~np.isnan(self.decisions)
-
-    @cached_property
-    def known(self) -> Array:
-        """The decisions, zero where they were not observed."""
-        return np.nan_to_num(self.decisions)
-
     def images(self, beta: Array) -> Array:
         """Return the image of each point at each sample (N, M, n)."""
         return np.asarray(self.psi @ beta)
@@ -137,7 +124,7 @@ class EnumeratedSamples:
 
     def distances(self, images: Array) -> Array:
         """Return the distance of each decision to each image (N, M), as the loss measures."""
-        gaps = (images - self.known[:, None, :]) * self.seen[:, None, :]
+        gaps = images - self.decisions[:, None, :]
         return self.loss.lengths(gaps.reshape(-1, gaps.shape[2])).reshape(gaps.shape[:2])
 
     def losses(self, images: Array, distances: Array) -> Array:
@@ -146,7 +133,7 @@ class EnumeratedSamples:
         if not self.priced:
             limits = prices.min(axis=1) + TIE_TOL * np.abs(prices).max(axis=1)
             return np.asarray(np.where(prices <= limits[:, None], distances, np.inf).min(axis=1))
-        paid = np.einsum("in,in->i", self.known, self.costs)
+        paid = np.einsum("in,in->i", self.decisions, self.costs)
         excess = np.maximum(paid - prices.min(axis=1), 0.0)
         near = distances.min(axis=1)
         if self.loss.norm == "linf":
@@ -238,8 +225,8 @@ class NodeProgram:
     def _squared(self, terms: _Terms, rows: _Rows) -> tuple[float, Array]:
         samples = self.samples
         psi = samples.psi[terms.samples, terms.points]
-        x, seen = samples.known[terms.samples], samples.seen[terms.samples]
-        weights = 2.0 * terms.weights[:, None] * seen
+        x = samples.decisions[terms.samples]
+        weights = np.repeat(2.0 * terms.weights[:, None], self._n, axis=1)
         P = np.einsum("tl,td,te->lde", weights, psi, psi)
         q = -np.einsum("tl,tl,td->ld", weights, x, psi).ravel()
         constant = 0.5 * float((weights * x**2).sum())
@@ -265,13 +252,13 @@ class NodeProgram:
         q[column] = np.repeat(terms.weights, n)
         q[self._size : width] = samples.weights[: width - self._size]
         psi = samples.psi[terms.samples, terms.points]
-        x, seen = samples.known[terms.samples].ravel(), samples.seen[terms.samples].ravel()
+        x = samples.decisions[terms.samples].ravel()
         residuals = np.einsum("lm,td->tlmd", np.eye(n), psi).reshape(T * n, self._size)
         gaps = sp.hstack([sp.csr_array(residuals), sp.csr_array((T * n, total - self._size))])
         sizes = sp.csr_array((np.ones(T * n), (np.arange(T * n), column)), gaps.shape)
         wide = sp.hstack([rows.matrix, sp.csc_array((height, total - width))])
-        matrix = sp.vstack([wide, (gaps - sizes)[seen], (-gaps - sizes)[seen]])
-        right = np.concatenate([rows.right, x[seen], -x[seen]])
+        matrix = sp.vstack([wide, gaps - sizes, -gaps - sizes])
+        right = np.concatenate([rows.right, x, -x])
         nothing = sp.csc_array((total, total))
         bound, found = _minimize(nothing, q, _Rows(sp.csc_array(matrix), right), self.clock)
         return bound, self._matrix(found)
@@ -282,7 +269,7 @@ class NodeProgram:
         N = len(samples.weights)
         prices = -np.einsum("il,imd->imld", samples.costs, samples.psi).reshape(-1, self._size)
         excess = sp.kron(sp.identity(N), -np.ones((self._M, 1)))
-        paid = np.einsum("il,il->i", samples.costs, samples.known)
+        paid = np.einsum("il,il->i", samples.costs, samples.decisions)
         matrix, right = sp.hstack([sp.csr_array(prices), excess]), -np.repeat(paid, self._M)
         if samples.loss.norm != "l2":
             positive = sp.hstack([sp.csr_array((N, self._size)), -sp.identity(N)])

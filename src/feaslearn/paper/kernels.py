@@ -232,8 +232,7 @@ def nearest_rows(
 ) -> None:
     """Write into each row of ``Z`` the minimiser of ``|M z - target|`` over ``argmin q'z``.
 
-    For sets that it serves, see `projection_code`. Rows of ``M`` that are zero where ``target`` is
-    zero do not count (unobserved decisions).
+    For sets that it serves, see `projection_code`.
     """
     n, p = M.shape[1], M.shape[2]
     corral, r = new_corral(n, p), np.empty(min(n, p))
@@ -527,17 +526,14 @@ def smoothed_value(row: SampleRow, smoothing: Smoothing, nu: float, slacks: Arra
 
 
 @inner_kernel
-def _read(A: Array, b: Array, phi: Array, c: Array, x: Array, row: SampleRow) -> bool:
-    """Write one sample and its map into ``row``; return whether its decision was observed."""
-    observed = True
+def _read(A: Array, b: Array, phi: Array, c: Array, x: Array, row: SampleRow) -> None:
+    """Write one sample and its map into ``row``."""
     for j in range(c.size):
-        observed = observed and not np.isnan(x[j])
         row.c[j], row.x[j] = c[j], x[j]
         for k in range(phi.size):
             row.x[j] -= phi[k] * b[k, j]
     latent_cost(A, phi, c, row.q)
     map_at(A, phi, row.A)
-    return observed
 
 
 @kernel
@@ -555,26 +551,21 @@ def smoothed_rows(
     slacks: Array,
     dA: Array,
     db: Array,
-) -> int:
+) -> None:
     """Write the smoothed loss and squared slacks of each row; add to the gradient.
 
-    The search of each row begins at its multiplier, and leaves there where it ended.
-
-    Returns the number of rows that were not solved to optimality; their value is NaN, and nothing
-    is added for them.
+    The search of each row begins at its multiplier, and leaves there where it ended. The value of
+    rows that were not solved to optimality is NaN, and nothing is added for them.
     """
     n, p = A.shape[1], A.shape[2]
     row, corral, ball = new_row(n, p), new_corral(n, p), ball_image(np.zeros((1, 1)))
-    failed = 0
     for i in range(Phi.shape[0]):
-        nu, residual = 0.0, np.inf
-        if _read(A, b, Phi[i], C[i], X[i], row):
-            root = weigh(row, smoothing)
-            if code.kinds[0] == L2_BALL:
-                ball = ball_image(row.M)
-            nu, residual = find_multiplier(code, row, root, ball, smoothing, corral, multipliers[i])
+        _read(A, b, Phi[i], C[i], X[i], row)
+        root = weigh(row, smoothing)
+        if code.kinds[0] == L2_BALL:
+            ball = ball_image(row.M)
+        nu, residual = find_multiplier(code, row, root, ball, smoothing, corral, multipliers[i])
         if not residual <= BELIEVED:
-            failed += 1
             values[i] = np.nan
             continue
         multipliers[i] = nu
@@ -585,4 +576,3 @@ def smoothed_rows(
         add_gradient(Phi[i], row.target, row.z, weights[i], dA, db)
         if nu > 0.0:
             add_gradient(Phi[i], row.y, row.lifted, weights[i], dA, db)
-    return failed

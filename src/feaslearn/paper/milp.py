@@ -118,11 +118,6 @@ def mixed_integer(
         )
     check_search(problem, tol)
     samples = EnumeratedSamples.of(problem)
-    if samples.priced and not samples.seen.all():
-        raise UnsupportedError(
-            "mixed_integer: the suboptimality of binary sets needs every decision observed; use "
-            "Predictability, or drop the rows with NaN"
-        )
     with Clock(max_seconds) as clock:
         search = BranchAndBound(samples, tol, clock, 2**62 if max_iter is None else max_iter)
         for beta in starts(samples, np.random.default_rng(seed), n_starts, clock):
@@ -202,8 +197,7 @@ class BranchAndBound:
     def __post_init__(self) -> None:
         self.program = NodeProgram(self.samples, self.clock)
         self._order = count()
-        spread = self.samples.known[self.samples.seen]
-        self.zero = ZERO_LOSS * float(np.var(spread))
+        self.zero = ZERO_LOSS * float(np.var(self.samples.decisions))
 
     def offer(self, beta: Array) -> None:
         """Take parameters that are better than the best so far, after improving them."""
@@ -330,7 +324,7 @@ def starts(
     """Yield matrices to begin from: clusters around the linear policy first, then random ones."""
     features, x, weights, Z = samples.features, samples.decisions, samples.weights, samples.Z
     policy = least_squares(features, x, weights)
-    residuals = np.nan_to_num(x - features @ policy)
+    residuals = x - features @ policy
     if samples.interchangeable:
         A = np.zeros((*policy.shape, Z.dimension))
         A[0] = _clusters(residuals, weights, Z.dimension, random).T
@@ -441,7 +435,7 @@ def _soft(flat: Array, samples: EnumeratedSamples, temperature: float) -> tuple[
     prices = samples.prices(images)
     odds = np.exp((prices.min(axis=1, keepdims=True) - prices) / temperature)
     odds /= odds.sum(axis=1, keepdims=True)
-    gaps = (images - samples.known[:, None, :]) * samples.seen[:, None, :]
+    gaps = images - samples.decisions[:, None, :]
     squares = (gaps**2).sum(axis=2)
     means = (odds * squares).sum(axis=1)
     priced = -odds * (squares - means[:, None]) / temperature

@@ -73,8 +73,6 @@ def printed_smoothing(
     """Descend from one start until both weights are the largest; return the last iterate."""
     if not isinstance(problem.region.Z, Simplex):
         raise DataError(f"algorithm2(printed=True) is for simplices, not {problem.region.Z!r}")
-    if np.isnan(problem.samples.decisions).any():
-        raise DataError("algorithm2(printed=True) needs every decision of a sample")
     into = Standardization.of(problem)
     begun = begin_at(problem, into, start, np.random.default_rng(seed), 0)
     A = problem.maps(into.revert(problem, begun)).A

@@ -34,7 +34,7 @@ Status = Literal["optimal", "converged", "stalled", "iteration limit", "time lim
 class Samples(NamedTuple):
     """What a loss reads: features (N, k) with the constant first, costs and decisions (N, n).
 
-    Decisions are NaN where they were not observed; weights (N,) are positive and sum to one.
+    Weights (N,) are positive and sum to one.
     Arrays are C-contiguous and of double precision, as kernels read them.
     """
 
@@ -86,13 +86,13 @@ class Data:
         set_it = object.__setattr__
         for name, values in (("signals", signals), ("decisions", decisions), ("costs", costs)):
             table = np.require(values, dtype=float, requirements=["C", "W"])
-            if table.ndim != 2 or not (np.isfinite(table).all() or name == "decisions"):
+            if table.ndim != 2 or not np.isfinite(table).all():
                 raise DataError(f"Data: {name} is not a table of finite numbers")
             set_it(self, name, table)
         if not len(self.signals) == len(self.decisions) == len(self.costs):
             raise DataError("Data: signals, decisions and costs need one row for each sample")
-        if self.costs.shape != self.decisions.shape or np.isinf(self.decisions).any():
-            raise DataError("Data: each decision needs a cost, and values that are not infinite")
+        if self.costs.shape != self.decisions.shape:
+            raise DataError("Data: each decision needs a cost")
         set_it(self, "cost_columns", tuple(int(j) for j in np.ravel(np.asarray(cost_columns))))
         set_it(self, "truth", truth)
 
@@ -230,7 +230,7 @@ class Problem:
 
     def returned_loss(self, theta: Array) -> float:
         """Return how far the returned decisions are from those observed; ties are no help here."""
-        residuals = np.nan_to_num(self.decisions(theta) - self.samples.decisions)
+        residuals = self.decisions(theta) - self.samples.decisions
         return float(self.samples.weights @ self.loss.lengths(residuals))
 
     def compared(self, objective: float, returned: float) -> float:

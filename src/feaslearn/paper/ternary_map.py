@@ -114,7 +114,7 @@ class TernarySearch:
         self._problem, self._clock, self._tol = problem, clock, tol
         self._shape = problem.n_decisions, problem.region.Z.dimension
         self._squared = problem.loss.norm == "l2"
-        spread = float(np.nanvar(problem.samples.decisions))
+        spread = float(np.var(problem.samples.decisions))
         self._zero = ZERO_LOSS * (spread if self._squared else np.sqrt(spread))
         self.best, self.value = np.zeros(problem.size), np.inf
         self.bound, self.history = 0.0, list[dict[str, float]]()
@@ -160,7 +160,7 @@ class TernarySearch:
 
     def _first_tangents(self, program: TernaryProgram) -> None:
         decisions = self._problem.samples.decisions
-        width = float(np.nanstd(decisions)) or 1.0
+        width = float(np.std(decisions)) or 1.0
         for square in program.squares:
             for share in TANGENTS:
                 program.add_tangent(square, share * width)
@@ -168,7 +168,7 @@ class TernarySearch:
                     program.add_tangent(square, -share * width)
         if self._squared and isinstance(self._problem.loss, Predictability):
             # The squares of the best map are the ones that a bound has to reach.
-            gaps = (self._problem.decisions(self.best) - decisions)[~np.isnan(decisions)]
+            gaps = (self._problem.decisions(self.best) - decisions).ravel()
             for square, gap in zip(program.squares, gaps, strict=True):
                 program.add_tangent(square, float(gap))
 
@@ -325,11 +325,10 @@ class TernaryProgram:
         return multipliers
 
     def _residuals(self, i: int, P: Columns, M: Columns) -> Columns:
-        """Return the residuals of the decisions that were observed."""
+        """Return the residuals of the decisions."""
         model, x, phi = self.model, self._samples.decisions[i], self._samples.features[i]
-        counted = np.flatnonzero(~np.isnan(x))
-        residuals = model.columns(len(counted))
-        for j, residual in zip(counted, residuals, strict=True):
+        residuals = model.columns(len(x))
+        for j, residual in enumerate(residuals):
             terms = [(P[j], 1.0), (M[j], -1.0), (self.b[:, j], phi), (residual, -1.0)]
             model.row(terms, lower=x[j], upper=x[j])
         return residuals

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.exceptions import DataError
 from feaslearn.paper.kernels import projection_code
 from feaslearn.paper.regions.image import Image, face_of, form_of, nearest_latents, turn_of
 from feaslearn.paper.regions.maps import Maps, minimizers
@@ -100,8 +100,6 @@ def gradient_of(samples: Samples, steps: Array, z: Array) -> Maps:
 class Predictability(Loss):
     r"""The distance of x to the set of optimal decisions of the region, equation (5a).
 
-    Decisions that were not observed (NaN) do not count.
-
     Parameters
     ----------
     norm : {"l2", "l1", "linf"}, default="l2"
@@ -123,21 +121,20 @@ class Predictability(Loss):
         """Return the loss of every sample with the gradient of their weighted sum."""
         features, costs, decisions, _ = samples
         (A, b), latent = maps.at(features), maps.latent_costs(features, costs)
-        seen = ~np.isnan(decisions)
         z, tied = minimizers(Z, *latent)
         by_solver = tied
         if self.norm == "l2" and (code := projection_code(Z)) is not None:
-            M, targets = A * seen[:, :, None], np.where(seen, decisions - b, 0.0)
-            z[tied] = nearest_latents(code, M[tied], targets[tied], *(q[tied] for q in latent))
+            tables = A, decisions - b, *latent
+            z[tied] = nearest_latents(code, *(table[tied] for table in tables))
             by_solver = np.zeros_like(tied)
-        residuals = np.where(seen, maps.images(features, z) - decisions, 0.0)
+        residuals = maps.images(features, z) - decisions
         slopes = slopes_of(residuals, self.norm)
         for i in np.flatnonzero(by_solver):
             face = face_of(Z, latent.costs[i], latent.tolerances[i])
             optimal = Image(face.Z, A[i] @ face.matrix, A[i] @ face.offset + b[i])
             w, slopes[i] = optimal.nearest(decisions[i], self.norm)
             z[i], tied[i] = face.at(w), not face.is_point
-            residuals[i] = np.where(seen[i], optimal.at(w) - decisions[i], 0.0)
+            residuals[i] = optimal.at(w) - decisions[i]
         values, steps = self.measured(residuals, slopes)
         gradient = gradient_of(samples, steps, z)
         if not form_of(Z).polyhedral:
@@ -180,11 +177,6 @@ class Suboptimality(Loss):
 
     def rows(self, Z: PrimitiveSet, maps: Maps, samples: Samples) -> RowLosses:
         """Return the loss of every sample with the gradient of their weighted sum."""
-        if np.isnan(samples.decisions).any():
-            raise UnsupportedError(
-                "Suboptimality needs every decision of a sample; Predictability takes what was "
-                "observed"
-            )
         samples = samples._replace(costs=self.unit_costs(samples.costs))
         features, costs, decisions, _ = samples
         (A, b), (q, _) = maps.at(features), maps.latent_costs(features, costs)

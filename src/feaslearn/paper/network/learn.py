@@ -229,10 +229,10 @@ def learn_network(
 def losses_of(data: Data, candidates: TransportNetwork, loss: LossName) -> NetworkLosses:
     """Check the data, and return what measures networks on them."""
     demands = demands_of(data, candidates)
-    if data.costs.shape[1] != len(candidates.plants) or np.isnan(data.decisions).any():
+    if data.costs.shape[1] != len(candidates.plants):
         raise DataError(
             f"learn_network: decisions have {data.costs.shape[1]} columns for "
-            f"{len(candidates.plants)} plants, or some were not observed"
+            f"{len(candidates.plants)} plants"
         )
     if not (fine := candidates.serves(demands)).all():
         raise DataError(

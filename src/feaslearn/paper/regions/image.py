@@ -130,16 +130,13 @@ class Image:
         return Image(face.Z, self.matrix @ face.matrix, self.matrix @ face.offset + self.offset)
 
     def nearest(self, x: ArrayLike, norm: str = "l2") -> Nearest:
-        """Return the latent z of the point nearest to ``x``; NaN entries of x do not count."""
+        """Return the latent z of the point nearest to ``x``."""
         if norm not in NORM_ORDERS:
             raise UnsupportedError(f"norm={norm!r} is not known; use 'l2', 'l1' or 'linf'")
         target = np.asarray(x, dtype=float) - self.offset
         # Standardized, so that tolerances mean the same for small numbers as for large ones.
-        unit_size = powers_of_two(extent_of(self.matrix, np.nan_to_num(target)))
+        unit_size = powers_of_two(extent_of(self.matrix, target))
         target, M = target / unit_size, self.matrix / unit_size
-        seen = ~np.isnan(target)
-        if not seen.all():
-            target, M = np.where(seen, target, 0.0), np.where(seen[:, None], M, 0.0)
         if self.Z.discrete:
             return nearest_listed(self.Z.vertices(), M, target, norm)
         if norm == "l2" and (code := projection_code(self.Z)) is not None:
@@ -148,8 +145,8 @@ class Image:
         return nearest_by_solver(form_of(self.Z), M, target, norm)
 
     def distance(self, x: ArrayLike, norm: str = "l2") -> float:
-        """Return the distance of ``x`` to the image in a norm; NaN entries do not count."""
-        gap = np.nan_to_num(np.asarray(x, dtype=float) - self.at(self.nearest(x, norm).latent))
+        """Return the distance of ``x`` to the image in a norm."""
+        gap = np.asarray(x, dtype=float) - self.at(self.nearest(x, norm).latent)
         return float(np.linalg.norm(gap, NORM_ORDERS[norm]))
 
     def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> Mask:
