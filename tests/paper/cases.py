@@ -143,7 +143,7 @@ def sample(
         features = np.column_stack([np.ones(rows), rng.uniform(-1.0, 1.0, rows)])
         costs = rng.normal(size=(rows, n))
         decisions = rng.normal(scale=2.0, size=(rows, n))
-    weights = rng.uniform(0.2, 1.0, rows)
+    weights = np.random.default_rng(seed).uniform(0.2, 1.0, rows)
     samples = Samples(features, costs, decisions, weights / weights.sum())
     return Problem(region, loss, samples), theta
 

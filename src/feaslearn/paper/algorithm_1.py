@@ -1,4 +1,4 @@
-r"""Algorithm 1: gradient descent on the exact loss.
+r"""Algorithm 1 (Section 3.1): gradient descent on the exact loss.
 
 .. math:: \theta \leftarrow \theta - \eta \nabla_\theta \sum_i w_i \ell_\theta(x_i, s_i)
 

@@ -1,11 +1,11 @@
-r"""Algorithm 2: gradient descent on a loss that is smoothed less and less.
+r"""Algorithm 2 (Section 3.2): gradient descent on a loss that is smoothed less and less.
 
 .. math:: \min_\theta \sum_i w_i \min_{\gamma, z, \lambda} \left[ \|\gamma_i\|^2
           + \epsilon \|\gamma_{s1,i}\|^2 + \epsilon \|\gamma_{s2,i}\|^2 \right]
 
-The inner problem is (12) for predictability and (26b) for suboptimality. The slacks
+The inner problem is (12), again (26a), for predictability and (26b) for suboptimality. The slacks
 :math:`\gamma_s` loosen the region and the optimality of its decisions, which makes the loss smooth.
-It is solved in `feaslearn.paper.smoothed_program`, as a program, and in `feaslearn.paper.kernels`,
+`feaslearn.paper.smoothed_program` states it and solves it as a program, `feaslearn.paper.kernels`
 sample by sample without a solver. With z, :math:`\lambda` and the slacks optimal, no multipliers
 are needed for the gradient:
 
@@ -21,7 +21,7 @@ for suboptimality. Where this differs from the paper:
   :math:`0.01 / 10^{\log_2 \epsilon + 1}` of the scale of the data;
 - the offset b moves with A, so that samples separate;
 - the best iterate is returned, not the last: a step lowers the total at one :math:`\epsilon`, not
-  the exact loss, and not that of each sample, as the paper has it.
+  the exact loss, and not that of each pair, as Proposition 3.6 has it (33 % of them rise).
 
 ``printed=True`` is the algorithm as the paper has it, see `feaslearn.paper.printed_smoothing`.
 """
@@ -42,7 +42,7 @@ from feaslearn.paper.losses.loss import Predictability, Suboptimality
 from feaslearn.paper.printed_smoothing import printed_smoothing, settled
 from feaslearn.paper.problem import Clock, Found, Problem, Status
 from feaslearn.paper.regions.maps import Maps
-from feaslearn.paper.smoothed_program import SmoothedProgram, SmoothedRows
+from feaslearn.paper.smoothed_program import SmoothedProgram
 from feaslearn.tolerances import DESCENT_ROUNDING
 
 #: No step is longer than this many times the one before it.
@@ -240,20 +240,6 @@ class SmoothedObjective:
     def evaluate(self, theta: Array, epsilon: float) -> Smoothed:
         """Return value, gradient and slacks at ``theta`` for one weight of all slacks."""
         self._clock.check()
-        values, gradient, slacks = self._by_kernel(theta, epsilon)
-        weights = self._problem.samples.weights
-        primal, dual = weights @ slacks
-        slope = self._problem.region.pull_back(gradient)
-        return Smoothed(float(weights @ values), slope, float(primal), float(dual))
-
-    def slack_change(self, before: Smoothed, after: Smoothed) -> float:
-        """Return how much the mean squared slacks changed, relative to the scale of the data."""
-        primal, dual = self._scales
-        moved = abs(after.slack_primal - before.slack_primal) / primal
-        return moved + abs(after.slack_dual - before.slack_dual) / dual
-
-    def _by_kernel(self, theta: Array, epsilon: float) -> SmoothedRows:
-        """Solve each sample by a kernel; leave to CVXPY what that does not solve."""
         samples, maps = self._problem.samples, self._problem.maps(theta)
         count, gradient = len(samples.weights), Maps(np.zeros_like(maps.A), np.zeros_like(maps.b))
         values, slacks = np.full(count, np.nan), np.zeros((count, 2))
@@ -272,7 +258,15 @@ class SmoothedObjective:
             values[rows], slacks[rows] = found.values, found.slacks
             gradient.A[...] += found.gradient.A
             gradient.b[...] += found.gradient.b
-        return SmoothedRows(values, gradient, slacks)
+        primal, dual = samples.weights @ slacks
+        slope = self._problem.region.pull_back(gradient)
+        return Smoothed(float(samples.weights @ values), slope, float(primal), float(dual))
+
+    def slack_change(self, before: Smoothed, after: Smoothed) -> float:
+        """Return how much the mean squared slacks changed, relative to the scale of the data."""
+        primal, dual = self._scales
+        moved = abs(after.slack_primal - before.slack_primal) / primal
+        return moved + abs(after.slack_dual - before.slack_dual) / dual
 
     def _program(self, count: int) -> SmoothedProgram:
         """Return the program of so many samples, compiled when it is first asked for."""

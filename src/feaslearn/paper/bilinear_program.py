@@ -1,4 +1,4 @@
-r"""Theorem 3.3, equations (10a) and (10b), to global optimality by SCIP.
+r"""Theorem 3.3 (Section 3.1), equations (10a) and (10b), to global optimality by SCIP.
 
 .. math::
     \min_{A, b, \gamma, z, \lambda} \sum_i w_i \|\gamma_i\| \quad \text{s.t.} \quad
@@ -18,7 +18,7 @@ exactly, and the gap between loss and lower bound then stays open.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -114,13 +114,14 @@ def bilinear(
         elif clock.late():
             status = "time limit"
         else:
-            ended = program.solve(value * (1.0 + ACCEPT_TOL), clock.left, tol)
-            if (theta := ended.theta) is not None:
+            below = value * (1.0 + ACCEPT_TOL)
+            theta, bound, finished = program.solve(below, clock.left, tol)
+            if theta is not None:
                 # Near ties that the solver meets only to its tolerance, the exact loss is larger.
                 polished = _listed(problem, lambda samples: [samples.beta(theta)], clock)
                 best, value = _least(problem, [best, theta, *polished])
-            bound = min(ended.bound, value)
-            status = "stalled" if ended.finished else "time limit"
+            bound = min(bound, value)
+            status = "stalled" if finished else "time limit"
             if value - bound <= 1.1 * tol * value:
                 status = "optimal"
     except KeyboardInterrupt:
@@ -146,14 +147,6 @@ def _least(problem: Problem, thetas: list[Array]) -> tuple[Array, float]:
     values = [problem.value(theta) for theta in thetas]
     best = int(np.argmin(values))
     return thetas[best], values[best]
-
-
-class Ended(NamedTuple):
-    """Parameters (None without a solution), a bound, and whether no limit ended the search."""
-
-    theta: Array | None
-    bound: float
-    finished: bool
 
 
 def new_model() -> Any:
@@ -263,8 +256,8 @@ class BilinearProgram:
         """The unit of the loss."""
         return self.scale**2 if self._loss.is_squared_l2 else self.scale
 
-    def solve(self, cutoff: float, seconds: float, gap: float) -> Ended:
-        """Minimise below a loss."""
+    def solve(self, cutoff: float, seconds: float, gap: float) -> tuple[Array | None, float, bool]:
+        """Minimise below a loss; return parameters, a bound, and whether no limit ended it."""
         model, cutoff = self._model, cutoff / self.unit
         model.setObjective(self._cost, "minimize")
         model.setObjlimit(cutoff)
@@ -282,7 +275,7 @@ class BilinearProgram:
         bound = cutoff if status == "infeasible" else min(cutoff, float(model.getDualbound()))
         finished = status in ("optimal", "gaplimit", "infeasible")
         theta = self._theta() if model.getNSols() > 0 else None
-        return Ended(theta, bound * self.unit, finished)
+        return theta, bound * self.unit, finished
 
     def _theta(self) -> Array:
         """Return the parameters of the region at the best solution."""

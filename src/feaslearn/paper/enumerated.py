@@ -16,11 +16,10 @@ import scipy.sparse as sp
 from feaslearn.arrays import Array, Indices
 from feaslearn.exceptions import InfeasibleProblemError, SolverError
 from feaslearn.paper.descent import Standardization
-from feaslearn.paper.losses import Loss, Suboptimality
+from feaslearn.paper.losses import Suboptimality
 from feaslearn.paper.problem import Clock, OutOfTime, Problem
 from feaslearn.paper.regions import Cone, Maps
 from feaslearn.paper.regions.programs import interior_point
-from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.tolerances import ACCEPT_TOL, LEAST_RIDGE, TIE_TOL, TIGHT_TOL
 
 
@@ -61,16 +60,6 @@ class EnumeratedSamples:
         return cls(problem, psi, features, costs, decisions, groups, standard, center, scale)
 
     @property
-    def Z(self) -> PrimitiveSet:
-        """The set."""
-        return self.problem.region.Z
-
-    @property
-    def loss(self) -> Loss:
-        """The loss."""
-        return self.problem.loss
-
-    @property
     def weights(self) -> Array:
         """The weights of the samples."""
         return self.problem.samples.weights
@@ -78,8 +67,8 @@ class EnumeratedSamples:
     def matrix(self, maps: Maps) -> Array:
         """Return ``beta``, given maps in the units of the program."""
         A, b = maps
-        if self.Z.absorbs_offset:
-            columns = A + b[:, :, None] / self.Z.center().sum()
+        if self.problem.region.Z.absorbs_offset:
+            columns = A + b[:, :, None] / self.problem.region.Z.center().sum()
         else:
             columns = np.concatenate([A, b[:, :, None]], axis=2)
         return np.asarray(columns.transpose(0, 2, 1).reshape(-1, b.shape[1]))
@@ -91,7 +80,7 @@ class EnumeratedSamples:
 
     def theta(self, beta: Array) -> Array:
         """Return the parameters of the region."""
-        k, n, p = self.problem.n_features, beta.shape[1], self.Z.dimension
+        k, n, p = self.problem.n_features, beta.shape[1], self.problem.region.Z.dimension
         columns = self.scale * beta.reshape(k, -1, n)
         A, b = columns[:, :p].transpose(0, 2, 1), np.zeros((k, n))
         if columns.shape[1] > p:
@@ -100,19 +89,17 @@ class EnumeratedSamples:
         return self.standard.revert(self.problem, self.problem.region.theta_of(Maps(A, b)))
 
     @property
-    def n_points(self) -> int:
-        """Number M of points."""
-        return int(self.psi.shape[1])
-
-    @property
     def interchangeable(self) -> bool:
         """Whether the points can change places: unit vectors with columns of their own."""
-        return self.Z.absorbs_offset and self.n_points == self.Z.dimension
+        return (
+            self.problem.region.Z.absorbs_offset
+            and self.psi.shape[1] == self.problem.region.Z.dimension
+        )
 
     @property
     def priced(self) -> bool:
         """Whether excess cost counts on its own: suboptimality."""
-        return isinstance(self.loss, Suboptimality)
+        return isinstance(self.problem.loss, Suboptimality)
 
     def images(self, beta: Array) -> Array:
         """Return the image of each point at each sample (N, M, n)."""
@@ -125,7 +112,7 @@ class EnumeratedSamples:
     def distances(self, images: Array) -> Array:
         """Return the distance of each decision to each image (N, M), as the loss measures."""
         gaps = images - self.decisions[:, None, :]
-        return self.loss.lengths(gaps.reshape(-1, gaps.shape[2])).reshape(gaps.shape[:2])
+        return self.problem.loss.lengths(gaps.reshape(-1, gaps.shape[2])).reshape(gaps.shape[:2])
 
     def losses(self, images: Array, distances: Array) -> Array:
         """Return the loss of each sample, its nearest minimiser taken where several tie."""
@@ -136,9 +123,9 @@ class EnumeratedSamples:
         paid = np.einsum("in,in->i", self.decisions, self.costs)
         excess = np.maximum(paid - prices.min(axis=1), 0.0)
         near = distances.min(axis=1)
-        if self.loss.norm == "linf":
+        if self.problem.loss.norm == "linf":
             return np.asarray(np.maximum(near, excess))
-        return np.asarray(near + (excess**2 if self.loss.norm == "l2" else excess))
+        return np.asarray(near + (excess**2 if self.problem.loss.norm == "l2" else excess))
 
     def value(self, beta: Array) -> float:
         """Return the weighted loss, in the units of the program."""
@@ -147,7 +134,7 @@ class EnumeratedSamples:
 
     def in_units(self, value: float) -> float:
         """Return a loss in the units of the data, given one of the program."""
-        return value * (self.scale**2 if self.loss.norm == "l2" else self.scale)
+        return value * (self.scale**2 if self.problem.loss.norm == "l2" else self.scale)
 
 
 class _Rows(NamedTuple):
@@ -193,7 +180,7 @@ class NodeProgram:
         """
         terms = self._terms(nearest, chosen)
         rows = self._optimality(chosen, margin) if self._priced is None else self._priced
-        if self.samples.loss.norm == "l2":
+        if self.samples.problem.loss.norm == "l2":
             return self._squared(terms, rows)
         return self._linear(terms, rows)
 
@@ -205,7 +192,7 @@ class NodeProgram:
         points[list(chosen)] = list(chosen.values())
         counted = np.flatnonzero(points >= 0)
         keys = samples.groups[counted] * self._M + points[counted]
-        if self._priced is not None and samples.loss.norm == "linf":
+        if self._priced is not None and samples.problem.loss.norm == "linf":
             keys = counted  # each sample has an excess cost of its own to be the larger one
         found, first, members = np.unique(keys, return_index=True, return_inverse=True)
         weights = np.bincount(members.ravel(), samples.weights[counted], minlength=len(found))
@@ -243,7 +230,7 @@ class NodeProgram:
         samples, n, (height, width) = self.samples, self._n, rows.matrix.shape
         T = len(terms.weights)
         column = width + np.arange(T * n)
-        if samples.loss.norm == "linf":
+        if samples.problem.loss.norm == "linf":
             # With an excess cost, J stands for the larger of both.
             alone = self._priced is not None
             column = np.repeat(self._size + terms.samples if alone else width + np.arange(T), n)
@@ -271,7 +258,7 @@ class NodeProgram:
         excess = sp.kron(sp.identity(N), -np.ones((self._M, 1)))
         paid = np.einsum("il,il->i", samples.costs, samples.decisions)
         matrix, right = sp.hstack([sp.csr_array(prices), excess]), -np.repeat(paid, self._M)
-        if samples.loss.norm != "l2":
+        if samples.problem.loss.norm != "l2":
             positive = sp.hstack([sp.csr_array((N, self._size)), -sp.identity(N)])
             matrix, right = sp.vstack([matrix, positive]), np.append(right, np.zeros(N))
         return _Rows(sp.csc_array(matrix), right)

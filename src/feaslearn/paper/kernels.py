@@ -1,4 +1,4 @@
-r"""Compiled kernels: minimisers, nearest points, both losses, and Algorithm 2's inner problem.
+r"""Compiled kernels: minimisers, nearest points, and Algorithm 2's inner problem (12), (26b).
 
 A kernel calls kernels of this file, and `minimize_twice`, which minimises one cost over the
 minimisers of another in a coded set. In the order of the file:
@@ -128,15 +128,6 @@ def _first_vertex(
 
 
 @inner_kernel
-def _moved(M: Array, target: Array, corral: Corral, size: int) -> float:
-    """Bring the points to a new target; return the largest of their squares."""
-    largest = 0.0
-    for j in range(size):
-        largest = max(largest, residual_of(M, corral.latents[j], target, corral.points[j]))
-    return largest
-
-
-@inner_kernel
 def nearest_on_corral(
     code: SetCode,
     M: Array,
@@ -159,7 +150,9 @@ def nearest_on_corral(
         scale = square = _first_vertex(code, M, target, q, tolerance, corral)
         size = 1
     else:
-        scale = _moved(M, target, corral, size)
+        scale = 0.0
+        for j in range(size):
+            scale = max(scale, residual_of(M, latents[j], target, points[j]))
         size = settle(points, latents, weights, trial, size)
         square = combine(weights, points, size, x)
     least, gap = np.inf, 0.0

@@ -1,4 +1,4 @@
-r"""Proposition D.1 and Observation 3.8: binary sets, to global optimality.
+r"""Proposition D.1, equation (19), and Observation 3.8: binary sets, to global optimality.
 
 With the binary simplex :math:`Z = \{z \in \{0, 1\}^p : e'z = 1\}`, predictability is
 
@@ -282,9 +282,9 @@ class BranchAndBound:
     def _points(self, node: Node) -> range:
         """Return the points to try; of columns that nobody has yet, the first stands for all."""
         if not self.samples.interchangeable:
-            return range(self.samples.n_points)
+            return range(self.samples.psi.shape[1])
         used = max([*node.nearest.values(), *node.chosen.values()], default=-1)
-        return range(min(used + 2, self.samples.n_points))
+        return range(min(used + 2, self.samples.psi.shape[1]))
 
     def _most_wrong(
         self, node: Node, losses: Array, distances: Array, images: Array
@@ -322,7 +322,12 @@ def starts(
     samples: EnumeratedSamples, random: np.random.Generator, count: int, clock: Clock
 ) -> Iterator[Array]:
     """Yield matrices to begin from: clusters around the linear policy first, then random ones."""
-    features, x, weights, Z = samples.features, samples.decisions, samples.weights, samples.Z
+    features, x, weights, Z = (
+        samples.features,
+        samples.decisions,
+        samples.weights,
+        samples.problem.region.Z,
+    )
     policy = least_squares(features, x, weights)
     residuals = x - features @ policy
     if samples.interchangeable:

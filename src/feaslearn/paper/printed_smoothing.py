@@ -1,4 +1,4 @@
-r"""Algorithm 2 as the paper has it: two weights of slacks, and an offset that is solved for.
+r"""Algorithm 2 as printed (Section 3.2): two weights of slacks, and an offset that is solved for.
 
 Descent is in A alone. The offset b joins z and :math:`\lambda` in the inner program, which couples
 the samples. :math:`\epsilon_1` weighs the slack of the equality and :math:`\epsilon_2` that of the

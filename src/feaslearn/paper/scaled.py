@@ -1,4 +1,4 @@
-r"""Proposition 3.7, equation (13): a set of fixed shape, scaled and moved, to global optimality.
+r"""Proposition 3.7 (Section 3.3), equation (13): a set that is scaled and moved, to optimality.
 
 With :math:`A(s) = \alpha I`, :math:`\alpha \ge 0`, and :math:`\zeta_i = \alpha z_i` the training
 problem is convex:

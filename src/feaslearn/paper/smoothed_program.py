@@ -1,4 +1,4 @@
-r"""Algorithm 2's inner problem as a convex program, for fixed A and b.
+r"""Algorithm 2's inner problem, equations (12), (26a) and (26b), as a convex program at fixed A, b.
 
 The smoothed loss of predictability, (12), and below it that of suboptimality, (26b):
 

@@ -1,4 +1,4 @@
-r"""The true problem behind data, where it is known: what the true losses (6a) and (6b) measure by.
+r"""The true problem behind data, where it is known: by which (6a) and (6b) measure.
 
 .. math:: \min \{ c'x : x \in R(s) \}
 

@@ -1,13 +1,14 @@
-r"""The two losses of a decision under a region, equations (5a) and (5b).
+r"""The two losses of a decision under a region (Section 2.1), equations (5a), (5b) and J of (4).
 
 .. math::
     \ell^p_\theta(x, s) &= \min \{ \|x - y\| : y \in \arg\min_{R_\theta(s)} c(s)'y \} \\
     \ell^s_\theta(x, s) &= \|(g, \max(J, 0))\|, \quad g = \min_{z \in Z} \|x - A z - b\|, \quad
     J = c'(x - b) - \min_{z \in Z} (A'c)'z
 
-Both are zero exactly where x is optimal in the learned region. g is in units of x and J in units of
-money, so that the second depends on the unit of money (``normalize_cost=False``, the paper's
-convention) unless each cost is divided by its length.
+Predictability is the distance to all minimisers, the optimal face, and not to one of them. Both are
+zero exactly where x is optimal in the learned region (Proposition 2.1). g is in units of x and J in
+units of money, so that suboptimality depends on the unit of money (``normalize_cost=False``, the
+paper's convention) unless each cost is divided by its length.
 
 Gradients are closed forms, for :math:`d = 2 \gamma` (squared) or :math:`\gamma / \|\gamma\|`:
 :math:`\partial A_k = \phi_k d z'`, :math:`\partial b_k = \phi_k d`; where J is positive, it adds

@@ -1,4 +1,4 @@
-r"""Problem 2 of section 5.2: the lines of a network, learned from dispatches.
+r"""Problem 2 (Section 4.2): the lines of a network, learned from dispatches.
 
 .. math::
     \min_{y \in \{0,1\}^L} \Big( \frac1N \sum_i \ell(x_i; y, s_i),\; \sum_l y_l \Big)

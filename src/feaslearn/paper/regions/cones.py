@@ -1,4 +1,4 @@
-r"""Cones and conic forms: every compact convex set here is :math:`Z = \{z : Hz - h \in K\}`.
+r"""Cones and conic forms, equation (7b): compact convex sets :math:`Z = \{z : Hz - h \in K\}`.
 
 K is a product of the orthant, zero, second-order and semidefinite cones; :math:`K^*` is the same
 product with free rows in the place of zero. A semidefinite cone holds symmetric matrices as scaled

@@ -1,4 +1,4 @@
-"""Sets given by their conic form, Z = {z : H z - h in K}."""
+"""Equation (7b): sets given by their conic form, Z = {z : H z - h in K}."""
 
 from __future__ import annotations
 

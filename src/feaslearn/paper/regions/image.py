@@ -1,4 +1,4 @@
-"""One region: the image of a set under one map, with its faces and nearest points."""
+"""Equation (7a) at one signal: the image of a set, with its faces and nearest points."""
 
 from __future__ import annotations
 

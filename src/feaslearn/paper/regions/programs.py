@@ -1,6 +1,6 @@
 r"""Programs over conic sets, by Clarabel: linear costs with their multipliers, nearest points.
 
-Strong duality is what the paper's reformulations rest on:
+Strong duality is what Theorem 3.3 rests on; with curved cones it needs a point inside:
 
 .. math:: \min \{q'z : Hz - h \in K\} = \max \{\lambda'h : H'\lambda = q, \lambda \in K^*\}
 """
