@@ -25,9 +25,9 @@ Section 4, power system (14), Example 3.2 (8)      `datasets`, `TransportNetwork
 
 Symbols are those of the paper: signals s, features :math:`\phi(s)` with the constant first, costs
 c, decisions x, latent z, latent cost :math:`q = A(s)'c`, multipliers :math:`\lambda`, corrections
-:math:`\gamma`, weights of slacks :math:`\epsilon`. Beside each formula stands what is wrong with the
-printed one. Of most weight: the dual row of (19) must be an inequality; the slacks of (12) need the
-weight 1/N too; the gradient (11) by multipliers is up to 22 % off; a region that depends on the
+:math:`\gamma`, weights of slacks :math:`\epsilon`. Beside each formula stands what is wrong with
+the printed one. Of most weight: the dual row of (19) must be an inequality; the slacks of (12) need
+the weight 1/N too; the gradient (11) by multipliers is up to 22 % off; a region that depends on the
 cost has a vacuous optimum (`Problem.of`); the data of Problem 2 do not identify its network.
 """
 
