@@ -29,7 +29,7 @@ for suboptimality. Where this differs from the paper:
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -155,7 +155,8 @@ def descend(
 ) -> Iterator[Iterate]:
     """Yield the iterates: backtracked steps, and a doubled epsilon where the slack is stable."""
     found, size = smoothed.evaluate(theta, epsilon), None
-    first, finished = found.value, cast("Status | None", None)
+    first = found.value
+    finished: Status | None = None
 
     def evaluate(point: Array) -> tuple[float, Smoothed]:
         tried = smoothed.evaluate(point, epsilon)

@@ -185,14 +185,13 @@ class Suboptimality(Loss):
         cheapest, _ = minimizers(Z, q, np.zeros(len(q)))
         J = np.einsum("in,in->i", costs, targets) - np.einsum("ip,ip->i", q, cheapest)
         excess = np.maximum(J, 0.0)
-        if self.norm == "l2" and (code := projection_code(Z)) is not None:
+        if (code := projection_code(Z)) is not None and self.norm == "l2":
             z = nearest_latents(code, A, targets)
-            residuals = np.einsum("inp,ip->in", A, z) - targets
-            slopes = slopes_of(residuals, self.norm)
+            slopes = slopes_of(np.einsum("inp,ip->in", A, z) - targets, self.norm)
         else:
             nearest = [Image(Z, M).nearest(x, self.norm) for M, x in zip(A, targets, strict=True)]
             z, slopes = (np.array(part) for part in zip(*nearest, strict=True))
-            residuals = np.einsum("inp,ip->in", A, z) - targets
+        residuals = np.einsum("inp,ip->in", A, z) - targets
         pairs = np.column_stack([residuals, excess])
         values, steps = self.measured(pairs, self._joined(residuals, slopes, excess))
         near, dear = gradient_of(samples, steps[:, :-1], z), -steps[:, -1:] * costs
