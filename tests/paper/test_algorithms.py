@@ -16,7 +16,9 @@ from feaslearn.exceptions import DataError
 from feaslearn.paper import descent
 from feaslearn.paper.algorithm_1 import algorithm1
 from feaslearn.paper.algorithm_2 import algorithm2
+from feaslearn.paper.datasets import make_l1_ball
 from feaslearn.paper.descent import least_squares, linear_start, random_start
+from feaslearn.paper.evaluation import evaluate
 from feaslearn.paper.losses import Loss, Predictability, Suboptimality
 from feaslearn.paper.problem import Clock, Data, Found, Problem, Samples
 from feaslearn.paper.regions import Affine, MapClass, Maps, Scaled, Ternary
@@ -63,6 +65,32 @@ def noiseless(Z: PrimitiveSet, columns: Array, seed: int = 0, rows: int = 100) -
 
 def column(found: Found, name: str) -> Array:
     return np.array([record[name] for record in found.history])
+
+
+# Whole searches: the numbers that they ended at when they were first right.
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "loss", "objective", "returned", "true"),
+    [
+        (1, Predictability(), 0.11625379480, 0.11625379480, 0.03634290831),
+        (2, Predictability(), 0.09015663121, 0.09015663121, 0.00245169087),
+        (2, Suboptimality(), 0.05926899634, 0.12674712095, 0.04107195412),
+    ],
+)
+def test_a_noisy_ball_of_the_l1_norm(
+    algorithm: int, loss: Loss, objective: float, returned: float, true: float
+) -> None:
+    data = make_l1_ball(60, n=2, low=-1.0, noise=0.2, random_state=1)
+    problem = Problem.of(Affine(L1Ball(2)), data, loss)
+    options: dict[str, Any] = {"max_iter": 60, "seed": 3}
+    found = algorithm1(problem, n_starts=2, **options)
+    if algorithm == 2:
+        found = algorithm2(problem, **options)
+    measured = evaluate(found, data)
+    assert found.objective == pytest.approx(objective, rel=1e-6)
+    assert measured.returned == pytest.approx(returned, rel=1e-6)
+    assert measured.true_predictability == pytest.approx(true, rel=1e-6)
 
 
 # Algorithm 1.

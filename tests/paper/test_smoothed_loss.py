@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cvxpy as cp
 import numpy as np
 import pytest
 
+from feaslearn.paper import algorithm_2
 from feaslearn.paper.algorithm_2 import Smoothed, SmoothedObjective
+from feaslearn.paper.kernels import smoothed_rows
 from feaslearn.paper.losses import Loss, Predictability, Suboptimality
 from feaslearn.paper.printed_smoothing import InnerProgram
 from feaslearn.paper.problem import Problem, Samples
@@ -43,6 +47,22 @@ def test_kernels_agree_with_the_program(name: str, loss: Loss) -> None:
     program, kernels = (SmoothedObjective(problem, compiled=compiled) for compiled in (False, True))
     for epsilon in (1.0, 256.0):
         assert_same(kernels.evaluate(theta, epsilon), program.evaluate(theta, epsilon))
+
+
+@EACH_LOSS
+def test_samples_that_kernels_do_not_solve_are_left_to_the_program(
+    loss: Loss, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem, theta = case("simplex-5", loss)
+    expected = SmoothedObjective(problem).evaluate(theta, 4.0)
+
+    def first_rows(code: Any, A: Array, b: Array, *tables: Any) -> None:
+        *rows, smoothing, multipliers, values, slacks, dA, db = tables
+        written = (each[:2] for each in (multipliers, values, slacks))
+        smoothed_rows(code, A, b, *(each[:2] for each in rows), smoothing, *written, dA, db)
+
+    monkeypatch.setattr(algorithm_2, "smoothed_rows", first_rows)
+    assert_same(SmoothedObjective(problem).evaluate(theta, 4.0), expected)
 
 
 @EACH_LOSS
