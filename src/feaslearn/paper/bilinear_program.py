@@ -98,7 +98,7 @@ def bilinear(
     check_gap(tol)
     if not radius > 0.0:
         raise DataError(f"radius must be positive, not {radius!r}")
-    # SCIP hears of Ctrl-C by itself: the clock alone would wait for their end.
+    # SCIP hears of Ctrl-C by itself: the clock alone would wait for its end.
     clock, model = Clock(max_seconds), new_model()
     random, options = np.random.default_rng(seed), {"n_starts": n_starts, "max_iter": STEPS}
     first = algorithm1(problem, max_seconds=max_seconds, seed=random, **options)
