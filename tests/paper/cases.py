@@ -120,14 +120,12 @@ def sample(
     rows: int = 6,
     seed: int = 0,
     tied: bool = False,
-    hidden: float = 0.0,
     n: int = 3,
 ) -> tuple[Problem, Array]:
     """Return a random problem with uneven weights, and random parameters.
 
     With ``tied``, parameters and data are small integers, two columns of the map are equal and
-    every fourth cost is zero, so that most rows have several minimisers. A share ``hidden`` of the
-    decisions is not observed.
+    every fourth cost is zero, so that most rows have several minimisers.
     """
     rng = np.random.default_rng([seed, *name.encode()])
     region, k = Affine(example(name)), 2
@@ -145,8 +143,7 @@ def sample(
         features = np.column_stack([np.ones(rows), rng.uniform(-1.0, 1.0, rows)])
         costs = rng.normal(size=(rows, n))
         decisions = rng.normal(scale=2.0, size=(rows, n))
-    decisions[rng.random((rows, n)) < hidden] = np.nan
-    weights = rng.uniform(0.2, 1.0, rows)
+    weights = np.random.default_rng(seed).uniform(0.2, 1.0, rows)
     samples = Samples(features, costs, decisions, weights / weights.sum())
     return Problem(region, loss, samples), theta
 

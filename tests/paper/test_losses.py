@@ -60,17 +60,6 @@ def test_conic_sets_agree_with_programs(name: str, loss: str) -> None:
         assert_equal_to_program(*sample(name, make_loss(loss, norm), rows=3, tied=tied, n=2))
 
 
-@pytest.mark.parametrize("name", ["simplex-5", "l2-ball-3", "half-disc"])
-@EACH_NORM
-def test_unobserved_decisions_do_not_count(name: str, norm: str) -> None:
-    assert_equal_to_program(*sample(name, make_loss("predictability", norm), hidden=0.3, seed=2))
-    nothing, theta = sample(name, make_loss("predictability", norm), hidden=1.0)
-    assert nothing.rows(theta).values == pytest.approx(np.zeros(6), abs=1e-6)
-    refused, theta = sample(name, make_loss("suboptimality", norm), hidden=0.3)
-    with pytest.raises(UnsupportedError, match="every decision"):
-        refused.value(theta)
-
-
 @pytest.mark.parametrize(
     ("norm", "near", "cheap"),
     [
@@ -135,11 +124,6 @@ def test_gradients_of_every_set_loss_and_norm(name: str, loss: str, norm: str) -
 @pytest.mark.parametrize("norm", ["l2", "l1"])
 def test_gradients_of_conic_sets(name: str, loss: str, norm: str) -> None:
     assert_gradient(*sample(name, make_loss(loss, norm), rows=5, seed=11), smooth=0.4)
-
-
-@pytest.mark.parametrize("name", ["simplex-5", "l2-ball-3"])
-def test_gradients_with_unobserved_decisions(name: str) -> None:
-    assert_gradient(*sample(name, Predictability(), rows=8, seed=12, hidden=0.3))
 
 
 @EACH_LOSS

@@ -97,15 +97,6 @@ def test_the_program_alone_finds_the_map() -> None:
     assert found.objective < 1e-7
 
 
-def test_unobserved_decisions() -> None:
-    samples = drawn(SETS["box"], seed=1, noise=0.0, rows=20)
-    samples.decisions[3, 0] = samples.decisions[7, 1] = np.nan
-    found = ternary(problem_of(samples, SETS["box"], Predictability()), n_starts=5)
-    assert found.status == "optimal"
-    assert found.objective < 1e-9
-    assert found.lower_bound == 0.0
-
-
 def test_a_flow_between_two_places_is_learned() -> None:
     random = np.random.default_rng(0)
     costs, demand = random.uniform(size=(60, 2)), random.uniform(1.0, 2.0, size=(60, 2))
@@ -174,8 +165,5 @@ def test_what_is_not_served_is_refused() -> None:
         ternary(problem_of(samples, Box(2), Predictability(squared=False)))
     with pytest.raises(UnsupportedError, match="without binary=True"):
         ternary(problem_of(samples, Simplex(2, binary=True), Predictability()))
-    samples.decisions[0, 0] = np.nan
-    with pytest.raises(UnsupportedError, match="every decision"):
-        ternary(problem_of(samples, Box(2), Suboptimality()))
     with pytest.raises(UnsupportedError, match="is not Ternary"):
         ternary(Problem(Affine(Box(2)), Predictability(), samples))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -136,3 +138,43 @@ def test_which_demands_are_served() -> None:
 def test_what_is_wrong_with_a_network_is_named(parts: tuple, told: str) -> None:
     with pytest.raises(DataError, match=told):
         TransportNetwork(*parts)
+
+
+# Demands that make vertices degenerate: whole numbers, capacities met exactly, nothing wanted.
+DEGENERATE = np.array([[1.0, 1.0, 1.0], [2.0, 1.0, 0.0], [0.0, 0.0, 0.0], [0.5, 1.5, 1.0]])
+# All equal, a pair of equal ones, all different, zero, both signs.
+PRICES = np.array([[1.0, 1, 1], [1.0, 1, 2], [0.3, 0.5, 0.2], [0.0, 0, 0], [-1.0, 1, 1]])
+
+
+def triangle(line: float) -> TransportNetwork:
+    """A plant of capacity 2 on each of three nodes."""
+    return TransportNetwork(3, [(1, 2), (2, 3), (3, 1)], line, [1, 2, 3], 2.0)
+
+
+@pytest.mark.parametrize("line", [0.5, 1.0, 5.0])
+def test_optimal_faces_with_ties_and_degenerate_vertices(line: float) -> None:
+    network, rng = triangle(line), np.random.default_rng(1)
+    demands, costs = (np.array(part) for part in zip(*product(DEGENERATE, PRICES), strict=True))
+    points = rng.normal(0.7, 1.0, size=costs.shape)
+    found = network.distance_to_optimal(points, demands, costs)
+    expected = [distance(network, *each) for each in zip(points, demands, costs, strict=True)]
+    np.testing.assert_allclose(found, expected, atol=1e-5)
+
+
+def test_distance_is_zero_exactly_on_optimal_dispatches() -> None:
+    network, rng = triangle(0.6), np.random.default_rng(3)
+    demands, costs = rng.uniform(0.2, 1.2, size=(2, 60, 3))
+    best, worst = network.solve(demands, costs), network.solve(demands, -costs)
+    assert network.distance_to_optimal(best, demands, costs).max() < 1e-8
+    assert network.distance_to_feasible(best, demands).max() < 1e-8
+    dearer = ((worst - best) * costs).sum(axis=1) > 1e-3
+    assert dearer.sum() > 30
+    assert network.distance_to_optimal(worst, demands, costs)[dearer].min() > 1e-4
+
+
+def test_tiny_distances_are_exact() -> None:
+    demands, steps = np.ones((5, 3)), np.array([0.0, 1e-9, 1e-7, 1e-5, 1e-3])
+    # Off the plane sum x = 3, at right angles to it.
+    points = np.array([1.0, 1.5, 0.5]) + steps[:, None] * np.ones(3) / np.sqrt(3.0)
+    found = triangle(5.0).distance_to_feasible(points, demands)
+    np.testing.assert_allclose(found, steps, atol=2e-9)

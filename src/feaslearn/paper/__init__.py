@@ -1,12 +1,34 @@
-"""The system of Ren, Mohajerin Esfahani and Georghiou, "Inverse Optimization via Learning Feasible
+r"""The system of Ren, Mohajerin Esfahani and Georghiou, "Inverse Optimization via Learning Feasible
 Regions", ICML 2025, complete and on its own.
 
-A table of contents. Data and problem: `Data`, `Problem`, `Found`. Regions, equation (7):
-`Affine`, `Scaled` and `Ternary` images of a set, `ConicSet`. Losses, equation (5):
-`Predictability`, `Suboptimality`. Global optima: `bilinear` (Theorem 3.3), and of the classes of
-Section 3.3 `convex`, `mixed_integer` and `ternary`. Problem 2 of section 5.2: `learn_network` among
-the lines of a `TransportNetwork`. `evaluate` measures what the tables of the paper show; what they
-are made from, and what they compare with: `datasets`, `baselines`.
+A decision maker sees a signal s and picks :math:`x \in \arg\min \{c(s)'x : x \in R(s)\}`; learned
+is the region :math:`R_\theta(s) = \{A(s) z + b(s) : z \in Z\}`. Where each part of the paper is:
+
+=================================================  =========================================
+Section 2, training problem (3), data              `Problem`, `Data`, `Samples`, `Found`
+2.1, suboptimality (5b), its gap J (4)             `Suboptimality` (``losses/loss.py``)
+2.1, predictability (5a)                           `Predictability` (``losses/loss.py``)
+2.2, true losses (6a), (6b)                        `evaluate`, `KnownRegion` (``evaluation.py``)
+Section 3, regions (7a), sets (7b)                 `Affine`, `Scaled`, `Ternary`, `ConicSet`
+3.1, Theorem 3.3, programs (10a), (10b)            `bilinear`; at fixed A, b `losses_by_program`
+3.1, Algorithm 1, gradient (11)                    `algorithm1`, from `linear_start`
+3.2, Algorithm 2                                   `algorithm2`
+3.2, its inner problem (12), (26a), (26b)          ``smoothed_program.py``, ``kernels.py``
+3.2, its inner problem as printed, b with z        ``printed_smoothing.py``
+3.3, convex (13), Proposition 3.7                  `convex` (``scaled.py``)
+3.3, binary sets (19), Proposition D.1, dual row   `mixed_integer` (``milp.py``)
+3.3, constant ternary map                          `ternary` (``ternary_map.py``)
+Section 4, power system (14), Example 3.2 (8)      `datasets`, `TransportNetwork`
+4.1, tables of Problem 1                           `evaluate`, `baselines`
+4.2, Problem 2, programs (27), (28)                `learn_network` (``network/flow.py``)
+=================================================  =========================================
+
+Symbols are those of the paper: signals s, features :math:`\phi(s)` with the constant first, costs
+c, decisions x, latent z, latent cost :math:`q = A(s)'c`, multipliers :math:`\lambda`, corrections
+:math:`\gamma`, weights of slacks :math:`\epsilon`. Beside each formula stands what is wrong with
+the printed one. Of most weight: the dual row of (19) must be an inequality; the slacks of (12) need
+the weight 1/N too; the gradient (11) by multipliers is up to 22 % off; a region that depends on the
+cost has a vacuous optimum (`Problem.of`); the data of Problem 2 do not identify its network.
 """
 
 from __future__ import annotations
@@ -36,7 +58,7 @@ if TYPE_CHECKING:
     )
     from feaslearn.paper.scaled import convex
     from feaslearn.paper.ternary_map import ternary
-    from feaslearn.paper.truth import AffineRows, KnownRegion, LinearProgram
+    from feaslearn.paper.truth import KnownRegion
 
 # The module that holds each name.
 _HOMES = {
@@ -55,7 +77,7 @@ _HOMES = {
         "bilinear_program": "bilinear",
         "evaluation": "Evaluation evaluate",
         "network": "LearnedNetwork TransportNetwork learn_network",
-        "truth": "AffineRows KnownRegion LinearProgram",
+        "truth": "KnownRegion",
     }.items()
     for name in names.split()
 }
@@ -64,7 +86,6 @@ _MODULES = ("baselines", "datasets")
 
 __all__ = [
     "Affine",
-    "AffineRows",
     "Clock",
     "ConicSet",
     "Data",
@@ -73,7 +94,6 @@ __all__ = [
     "Image",
     "KnownRegion",
     "LearnedNetwork",
-    "LinearProgram",
     "Maps",
     "Predictability",
     "Problem",

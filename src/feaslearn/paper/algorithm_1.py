@@ -1,4 +1,4 @@
-r"""Algorithm 1: gradient descent on the exact loss.
+r"""Algorithm 1 (Section 3.1): gradient descent on the exact loss.
 
 .. math:: \theta \leftarrow \theta - \eta \nabla_\theta \sum_i w_i \ell_\theta(x_i, s_i)
 
@@ -11,14 +11,14 @@ says.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
-from feaslearn.paper.descent import Iterate, NoStep, Start, backtrack, search
-from feaslearn.paper.problem import Clock, Found, Problem
+from feaslearn.paper.descent import Iterate, Start, Step, backtrack, search
+from feaslearn.paper.problem import Clock, Found, Problem, Status
 from feaslearn.tolerances import DESCENT_ROUNDING
 
 
@@ -68,7 +68,7 @@ def algorithm1(
     with Clock(max_seconds) as clock:
         return search(
             problem,
-            lambda standard: _Descent(standard, tol, clock),
+            lambda standard, theta: descend(standard, theta, tol, clock),
             start=start,
             n_starts=n_starts,
             max_iter=max_iter,
@@ -77,31 +77,20 @@ def algorithm1(
         )
 
 
-@dataclass(frozen=True)
-class _Descent:
-    problem: Problem
-    tol: float
-    clock: Clock
-
-    def begin(self, theta: Array) -> Iterate:
-        """Evaluate the loss at the start."""
-        value, gradient = self.problem.value_and_gradient(theta)
-        return Iterate(theta, value, gradient, loss=value, first=value)
-
-    def step(self, iterate: Iterate) -> Iterate:
-        """Take one backtracked gradient step."""
-        if not iterate.gradient.any() or iterate.value <= DESCENT_ROUNDING * iterate.first:
-            return replace(iterate, finished="converged")
-        taken = backtrack(self.problem, iterate, self.problem.value_and_gradient, self.clock)
-        if isinstance(taken, NoStep):
-            return replace(iterate, finished="converged" if taken.stationary else "stalled")
-        done = iterate.value - taken.value <= self.tol * iterate.value
-        return replace(
-            iterate,
-            theta=taken.theta,
-            value=taken.value,
-            gradient=taken.found,
-            loss=taken.value,
-            step=2.0 * taken.size,
-            finished="converged" if done else None,
-        )
+def descend(problem: Problem, theta: Array, tol: float, clock: Clock) -> Iterator[Iterate]:
+    """Yield the iterates of backtracked gradient steps."""
+    value, gradient = problem.value_and_gradient(theta)
+    first, size = value, None
+    yield Iterate(theta, value)
+    finished: Status | None = None
+    while finished is None:
+        taken: Step[Array] | Status = "converged"
+        if gradient.any() and value > DESCENT_ROUNDING * first:
+            evaluate = problem.value_and_gradient
+            taken = backtrack(problem, theta, value, gradient, size, evaluate, clock)
+        if isinstance(taken, Step):
+            finished = "converged" if value - taken.value <= tol * value else None
+            theta, value, gradient, size = taken.theta, taken.value, taken.found, 2.0 * taken.size
+        else:
+            finished = taken
+        yield Iterate(theta, value, finished=finished)

@@ -1,11 +1,11 @@
-r"""Algorithm 2: gradient descent on a loss that is smoothed less and less.
+r"""Algorithm 2 (Section 3.2): gradient descent on a loss that is smoothed less and less.
 
 .. math:: \min_\theta \sum_i w_i \min_{\gamma, z, \lambda} \left[ \|\gamma_i\|^2
           + \epsilon \|\gamma_{s1,i}\|^2 + \epsilon \|\gamma_{s2,i}\|^2 \right]
 
-The inner problem is (12) for predictability and (26b) for suboptimality. The slacks
+The inner problem is (12), again (26a), for predictability and (26b) for suboptimality. The slacks
 :math:`\gamma_s` loosen the region and the optimality of its decisions, which makes the loss smooth.
-It is solved in `feaslearn.paper.smoothed_program`, as a program, and in `feaslearn.paper.kernels`,
+`feaslearn.paper.smoothed_program` states it and solves it as a program, `feaslearn.paper.kernels`
 sample by sample without a solver. With z, :math:`\lambda` and the slacks optimal, no multipliers
 are needed for the gradient:
 
@@ -21,14 +21,14 @@ for suboptimality. Where this differs from the paper:
   :math:`0.01 / 10^{\log_2 \epsilon + 1}` of the scale of the data;
 - the offset b moves with A, so that samples separate;
 - the best iterate is returned, not the last: a step lowers the total at one :math:`\epsilon`, not
-  the exact loss, and not that of each sample, as the paper has it.
+  the exact loss, and not that of each pair, as Proposition 3.6 has it (33 % of them rise).
 
 ``printed=True`` is the algorithm as the paper has it, see `feaslearn.paper.printed_smoothing`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -36,12 +36,13 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError
-from feaslearn.paper.descent import Iterate, NoStep, Start, Step, backtrack, search
-from feaslearn.paper.kernels import Smoothing, can_project, code_of, smoothed_rows
-from feaslearn.paper.losses.loss import Predictability, Suboptimality, no_gradient
-from feaslearn.paper.printed_smoothing import printed_smoothing
-from feaslearn.paper.problem import Clock, Found, Problem
-from feaslearn.paper.smoothed_program import SmoothedProgram, SmoothedRows
+from feaslearn.paper.descent import Iterate, Start, Step, backtrack, search
+from feaslearn.paper.kernels import Smoothing, projection_code, smoothed_rows
+from feaslearn.paper.losses.loss import Predictability, Suboptimality
+from feaslearn.paper.printed_smoothing import printed_smoothing, settled
+from feaslearn.paper.problem import Clock, Found, Problem, Status
+from feaslearn.paper.regions.maps import Maps
+from feaslearn.paper.smoothed_program import SmoothedProgram
 from feaslearn.tolerances import DESCENT_ROUNDING
 
 #: No step is longer than this many times the one before it.
@@ -122,17 +123,16 @@ def algorithm2(
         raise DataError(f"{problem.region.Z!r} is not convex (mixed_integer serves it)")
     unit = loss if isinstance(loss, Suboptimality) else Suboptimality(normalize_cost=normalize_cost)
     with Clock(max_seconds) as clock:
-
-        def method(standard: Problem) -> _Smoothing:
-            samples = standard.samples
-            costs = unit.unit_costs(samples.costs)
-            priced = standard.with_samples(samples._replace(costs=costs))
-            objective = SmoothedObjective(priced, clock, compiled)
-            return _Smoothing(standard, objective, tol, epsilon, max_epsilon, clock)
-
         if printed:
             costs = unit.unit_costs(problem.samples.costs)
             return printed_smoothing(problem, costs, weighted, start, max_iter, clock, seed)
+
+        def method(standard: Problem, theta: Array) -> Iterator[Iterate]:
+            samples = standard.samples
+            priced = samples._replace(costs=unit.unit_costs(samples.costs))
+            smoothed = SmoothedObjective(standard.with_samples(priced), clock, compiled)
+            return descend(standard, smoothed, theta, epsilon, max_epsilon, tol, clock)
+
         return search(
             problem,
             method,
@@ -144,87 +144,56 @@ def algorithm2(
         )
 
 
-@dataclass(frozen=True)
-class _Iterate(Iterate):
-    """An iterate with the weight of its slacks, and the smoothed loss there."""
+def descend(
+    problem: Problem,
+    smoothed: SmoothedObjective,
+    theta: Array,
+    epsilon: float,
+    max_epsilon: float,
+    tol: float,
+    clock: Clock,
+) -> Iterator[Iterate]:
+    """Yield the iterates: backtracked steps, and a doubled epsilon where the slack is stable."""
+    found, size = smoothed.evaluate(theta, epsilon), None
+    first = found.value
+    finished: Status | None = None
 
-    epsilon: float = field(kw_only=True)
-    found: Smoothed = field(kw_only=True)
+    def evaluate(point: Array) -> tuple[float, Smoothed]:
+        tried = smoothed.evaluate(point, epsilon)
+        return tried.value, tried
 
-
-@dataclass(frozen=True)
-class _Smoothing:
-    """The steps of Algorithm 2."""
-
-    problem: Problem
-    objective: SmoothedObjective
-    tol: float
-    epsilon: float
-    max_epsilon: float
-    clock: Clock
-
-    def begin(self, theta: Array) -> _Iterate:
-        """Evaluate the smoothed loss at the start."""
-        found = self.objective.evaluate(theta, self.epsilon)
-        value, gradient = found.value, found.gradient
-        begun = _Iterate(
-            theta, value, gradient, value, first=value, epsilon=float(self.epsilon), found=found
-        )
-        return self._moved(begun, found)
-
-    def step(self, iterate: _Iterate) -> _Iterate:
-        """Take one backtracked step, and double epsilon where the slack is stable."""
-        epsilon, before = iterate.epsilon, iterate.found
-        if before.value <= DESCENT_ROUNDING * iterate.first and iterate.loss <= DESCENT_ROUNDING:
-            return replace(iterate, finished="converged")
-
-        def evaluate(theta: Array) -> tuple[float, Smoothed]:
-            found = self.objective.evaluate(theta, epsilon)
-            return found.value, found
-
-        taken: Step[Smoothed] | NoStep = NoStep(stationary=True)
-        if before.gradient.any():
-            taken = backtrack(self.problem, iterate, evaluate, self.clock)
-        if isinstance(taken, NoStep):
-            return self._increased(iterate)
-        after = taken.found
-        following = replace(iterate, theta=taken.theta, step=_next_size(iterate, taken))
-        decreased = before.value - after.value > self.tol * before.value
-        change = self.objective.slack_change(before, after)
-        if change < 0.01 / 10.0 ** (np.log2(epsilon) + 1.0) or not decreased:
-            return self._increased(replace(following, found=after))
-        return self._moved(following, after)
-
-    def _increased(self, iterate: _Iterate) -> _Iterate:
-        """Double epsilon at the same parameters; the search is over where it was the last."""
-        epsilon = 2.0 * iterate.epsilon
-        if epsilon > self.max_epsilon:
-            return self._moved(replace(iterate, finished="converged"), iterate.found)
-        found = self.objective.evaluate(iterate.theta, epsilon)
-        step = None if iterate.step is None else iterate.step / 2.0
-        return self._moved(replace(iterate, epsilon=epsilon, step=step), found)
-
-    def _moved(self, iterate: _Iterate, found: Smoothed) -> _Iterate:
-        """Return the iterate with its smoothed loss, its training loss, and its history."""
+    while True:
         record = {
             "smoothed_loss": found.value,
             "slack_primal": found.slack_primal,
             "slack_dual": found.slack_dual,
-            "epsilon": iterate.epsilon,
+            "epsilon": epsilon,
         }
-        return replace(
-            iterate,
-            value=found.value,
-            gradient=found.gradient,
-            found=found,
-            loss=self.problem.value(iterate.theta),
-            record=record,
-        )
+        yield Iterate(theta, loss := problem.value(theta), record, finished)
+        if found.value <= DESCENT_ROUNDING * first and loss <= DESCENT_ROUNDING:
+            finished = "converged"
+            continue
+        taken: Step[Smoothed] | Status = "converged"
+        if found.gradient.any():
+            before = theta, found.value, found.gradient
+            taken = backtrack(problem, *before, size, evaluate, clock)
+        stable = True
+        if isinstance(taken, Step):
+            size, after = next_size(theta, found.gradient, taken), taken.found
+            decreased = found.value - after.value > tol * found.value
+            stable = smoothed.slack_change(found, after) < settled(epsilon) or not decreased
+            theta, found = taken.theta, after
+        if stable and 2.0 * epsilon > max_epsilon:
+            finished = "converged"
+        elif stable:
+            epsilon = 2.0 * epsilon
+            found = smoothed.evaluate(theta, epsilon)
+            size = None if size is None else size / 2.0
 
 
-def _next_size(iterate: _Iterate, taken: Step[Smoothed]) -> float:
+def next_size(theta: Array, gradient: Array, taken: Step[Smoothed]) -> float:
     """Return the size that the next step tries, from the change of the gradient (Barzilai)."""
-    move, turn = taken.theta - iterate.theta, taken.found.gradient - iterate.gradient
+    move, turn = taken.theta - theta, taken.found.gradient - gradient
     curvature = float(move @ turn)
     longest = LONGEST * taken.size
     return min(float(move @ move) / curvature, longest) if curvature > 0.0 else longest
@@ -260,37 +229,20 @@ class SmoothedObjective:
         self._problem, self._clock = problem, clock or Clock()
         self._near = isinstance(problem.loss, Predictability)
         Z, count = problem.region.Z, problem.n_samples
-        code = code_of(Z) if compiled else None
-        self._code = code if code is not None and can_project(code) else None
+        self._code = projection_code(Z) if compiled else None
         self._programs: dict[int, SmoothedProgram] = {}
         self._multipliers = np.zeros(count)
         # The mean squares of decisions about their mean, and that times the cost's.
         _, costs, decisions, weights = problem.samples
-        observed = np.where(np.isnan(decisions), 0.0, weights[:, None])
-        known = np.nan_to_num(decisions)
-        mean = (observed * known).sum(axis=0) / np.maximum(observed.sum(axis=0), weights.min())
-        primal = float((observed * (known - mean) ** 2).sum()) or 1.0
+        squares = (decisions - weights @ decisions) ** 2
+        primal = float((weights[:, None] * squares).sum()) or 1.0
         self._scales = primal, primal * (float(weights @ (costs**2).sum(axis=1)) or 1.0)
 
     def evaluate(self, theta: Array, epsilon: float) -> Smoothed:
         """Return value, gradient and slacks at ``theta`` for one weight of all slacks."""
         self._clock.check()
-        values, gradient, slacks = self._by_kernel(theta, epsilon)
-        weights = self._problem.samples.weights
-        primal, dual = weights @ slacks
-        slope = self._problem.region.pull_back(gradient)
-        return Smoothed(float(weights @ values), slope, float(primal), float(dual))
-
-    def slack_change(self, before: Smoothed, after: Smoothed) -> float:
-        """Return how much the mean squared slacks changed, relative to the scale of the data."""
-        primal, dual = self._scales
-        moved = abs(after.slack_primal - before.slack_primal) / primal
-        return moved + abs(after.slack_dual - before.slack_dual) / dual
-
-    def _by_kernel(self, theta: Array, epsilon: float) -> SmoothedRows:
-        """Solve each sample by a kernel; leave to CVXPY what that does not solve."""
         samples, maps = self._problem.samples, self._problem.maps(theta)
-        count, gradient = len(samples.weights), no_gradient(maps)
+        count, gradient = len(samples.weights), Maps(np.zeros_like(maps.A), np.zeros_like(maps.b))
         values, slacks = np.full(count, np.nan), np.zeros((count, 2))
         if self._code is not None:
             smoothing = Smoothing(1.0, epsilon, epsilon / 2.0, exact=True)
@@ -307,7 +259,15 @@ class SmoothedObjective:
             values[rows], slacks[rows] = found.values, found.slacks
             gradient.A[...] += found.gradient.A
             gradient.b[...] += found.gradient.b
-        return SmoothedRows(values, gradient, slacks)
+        primal, dual = samples.weights @ slacks
+        slope = self._problem.region.pull_back(gradient)
+        return Smoothed(float(samples.weights @ values), slope, float(primal), float(dual))
+
+    def slack_change(self, before: Smoothed, after: Smoothed) -> float:
+        """Return how much the mean squared slacks changed, relative to the scale of the data."""
+        primal, dual = self._scales
+        moved = abs(after.slack_primal - before.slack_primal) / primal
+        return moved + abs(after.slack_dual - before.slack_dual) / dual
 
     def _program(self, count: int) -> SmoothedProgram:
         """Return the program of so many samples, compiled when it is first asked for."""

@@ -47,7 +47,7 @@ def linear_policy(data: Data) -> LinearPolicy:
     Parameters
     ----------
     data : Data
-        The samples; decisions that were not observed do not count.
+        The samples.
 
     Returns
     -------
@@ -69,11 +69,8 @@ def linear_policy(data: Data) -> LinearPolicy:
            [4.]])
     """
     phi = np.column_stack([np.ones(len(data)), data.signals])
-    beta = np.empty((data.decisions.shape[1], phi.shape[1]))
-    for row, x in zip(beta, data.decisions.T, strict=True):
-        seen = ~np.isnan(x)
-        row[:] = np.linalg.lstsq(phi[seen], x[seen], rcond=None)[0]
-    return LinearPolicy(beta[:, 0], beta[:, 1:])
+    beta = np.asarray(np.linalg.lstsq(phi, data.decisions, rcond=None)[0], dtype=float)
+    return LinearPolicy(beta[0], beta[1:].T)
 
 
 def nearest_vertices(data: Data, n_vertices: int, seed: int | None = None) -> Found:
@@ -87,7 +84,7 @@ def nearest_vertices(data: Data, n_vertices: int, seed: int | None = None) -> Fo
     Parameters
     ----------
     data : Data
-        The samples, all decisions observed.
+        The samples.
     n_vertices : int
         Number p of vertices; fewer where there are fewer distinct decisions.
     seed : int, default=None
@@ -112,8 +109,8 @@ def nearest_vertices(data: Data, n_vertices: int, seed: int | None = None) -> Fo
     from sklearn.cluster import KMeans
 
     x = data.decisions
-    if n_vertices < 1 or np.isnan(x).any():
-        raise DataError("nearest_vertices needs a vertex, and decisions that were all observed")
+    if n_vertices < 1:
+        raise DataError("nearest_vertices needs a vertex")
     count = min(n_vertices, len(np.unique(x, axis=0)))
     clusters = KMeans(count, n_init=10, random_state=seed).fit(x)
     member = (np.arange(count)[:, None] == clusters.labels_).astype(float)
@@ -165,7 +162,7 @@ def quadratic_cost(data: Data, region: PrimitiveSet, ridge: float = 1e-4) -> Qua
     Parameters
     ----------
     data : Data
-        The samples, all decisions observed.
+        The samples.
     region : PrimitiveSet
         The set R, polyhedral, such as ``Polytope(H, h, E, e)``.
     ridge : float, default=1e-4
@@ -195,10 +192,10 @@ def quadratic_cost(data: Data, region: PrimitiveSet, ridge: float = 1e-4) -> Qua
     """
     cp, form = load_cvxpy(), form_of(region)
     x, s = data.decisions, data.signals
-    if not form.polyhedral or form.H.shape[1] != x.shape[1] or np.isnan(x).any() or not ridge > 0:
+    if not form.polyhedral or form.H.shape[1] != x.shape[1] or not ridge > 0:
         raise DataError(
             f"quadratic_cost: {region!r} must be a polyhedral set of points of {x.shape[1]} "
-            f"entries, every decision observed and ridge={ridge!r} positive"
+            f"entries and ridge={ridge!r} positive"
         )
     (N, n), K = x.shape, s.shape[1]
     Q, B, a = cp.Variable((n, n), symmetric=True), cp.Variable((n, K)), cp.Variable((1, n))

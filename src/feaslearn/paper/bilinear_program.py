@@ -1,4 +1,4 @@
-r"""Theorem 3.3, equations (10a) and (10b), to global optimality by SCIP or Gurobi.
+r"""Theorem 3.3 (Section 3.1), equations (10a) and (10b), to global optimality by SCIP.
 
 .. math::
     \min_{A, b, \gamma, z, \lambda} \sum_i w_i \|\gamma_i\| \quad \text{s.t.} \quad
@@ -17,9 +17,8 @@ exactly, and the gap between loss and lower bound then stays open.
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Callable, Iterable
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,7 +43,6 @@ STEPS = 100
 def bilinear(
     problem: Problem,
     *,
-    solver: Literal["auto", "scip", "gurobi"] = "auto",
     max_seconds: float | None = 60.0,
     tol: float = 1e-3,
     radius: float = 3.0,
@@ -57,8 +55,6 @@ def bilinear(
     ----------
     problem : Problem
         An `Affine` region of a convex set without semidefinite cones.
-    solver : {"auto", "scip", "gurobi"}, default="auto"
-        What solves it; "auto" is SCIP where it is installed, otherwise Gurobi.
     max_seconds : float, default=60.0
         Limit on the wall time; None for none. The best parameters so far are returned.
     tol : float, default=1e-3
@@ -96,14 +92,14 @@ def bilinear(
         )
     if any(cone.kind == "semidefinite" for cone in form_of(region.Z).cones):
         raise UnsupportedError(
-            f"bilinear: {region.Z!r} has semidefinite cones, which SCIP and Gurobi do not take "
+            f"bilinear: {region.Z!r} has semidefinite cones, which SCIP does not take "
             "(algorithm1 and algorithm2 do)"
         )
     check_gap(tol)
     if not radius > 0.0:
         raise DataError(f"radius must be positive, not {radius!r}")
-    # SCIP and Gurobi hear of Ctrl-C by themselves: the clock alone would wait for their end.
-    clock, program_solver = Clock(max_seconds), make_solver(solver)
+    # SCIP hears of Ctrl-C by itself: the clock alone would wait for its end.
+    clock, model = Clock(max_seconds), new_model()
     random, options = np.random.default_rng(seed), {"n_starts": n_starts, "max_iter": STEPS}
     first = algorithm1(problem, max_seconds=max_seconds, seed=random, **options)
     best, value, bound, status = first.theta, first.objective, 0.0, first.status
@@ -112,19 +108,20 @@ def bilinear(
     try:
         listed = _listed(problem, lambda samples: starts(samples, random, n_starts, clock), clock)
         best, value = _least(problem, [best, *listed])
-        program = BilinearProgram(problem, program_solver, radius)
+        program = BilinearProgram(problem, model, radius)
         if value <= ZERO_LOSS * program.unit:
             status = "optimal"
         elif clock.late():
             status = "time limit"
         else:
-            theta, ended = program.solve(value * (1.0 + ACCEPT_TOL), clock.left, tol)
+            below = value * (1.0 + ACCEPT_TOL)
+            theta, bound, finished = program.solve(below, clock.left, tol)
             if theta is not None:
                 # Near ties that the solver meets only to its tolerance, the exact loss is larger.
                 polished = _listed(problem, lambda samples: [samples.beta(theta)], clock)
                 best, value = _least(problem, [best, theta, *polished])
-            bound = min(ended.bound, value)
-            status = "stalled" if ended.finished else "time limit"
+            bound = min(bound, value)
+            status = "stalled" if finished else "time limit"
             if value - bound <= 1.1 * tol * value:
                 status = "optimal"
     except KeyboardInterrupt:
@@ -152,6 +149,17 @@ def _least(problem: Problem, thetas: list[Array]) -> tuple[Array, float]:
     return thetas[best], values[best]
 
 
+def new_model() -> Any:
+    """Return an empty model of SCIP."""
+    try:
+        from pyscipopt import Model
+    except ImportError:
+        raise MissingExtraError("pyscipopt", "scip") from None
+    model = Model()
+    model.hideOutput()
+    return model
+
+
 class BilinearProgram:
     """Every sample's optimality conditions, with one map for all of them (module head).
 
@@ -159,14 +167,14 @@ class BilinearProgram:
     in units of their largest value; in these, entries of A and b are at most ``radius``.
     """
 
-    def __init__(self, problem: Problem, solver: BilinearSolver, radius: float) -> None:
-        self._samples, self._solver, self._loss = problem.samples, solver, problem.loss
+    def __init__(self, problem: Problem, model: Any, radius: float) -> None:
+        self._samples, self._model, self._loss = problem.samples, model, problem.loss
         self._region, Z = problem.region, problem.region.Z
         n, k, p = problem.n_decisions, problem.n_features, Z.dimension
         self._form, self._priced = form_of(Z), isinstance(problem.loss, Suboptimality)
         decisions = problem.samples.decisions
-        self.middle = np.nan_to_num(np.nanmean(decisions, axis=0))
-        self.scale = float(np.nanmax(np.abs(decisions - self.middle))) or 1.0
+        self.middle = np.mean(decisions, axis=0)
+        self.scale = float(np.max(np.abs(decisions - self.middle))) or 1.0
         self._units = np.abs(problem.samples.features).max(axis=0)
         self._units[self._units == 0.0] = 1.0
         self._costs = problem.loss.unit_costs(problem.samples.costs)
@@ -185,12 +193,17 @@ class BilinearProgram:
         made = np.empty(shape, dtype=object)
         lows, highs = np.broadcast_to(low, shape), np.broadcast_to(high, shape)
         for at in np.ndindex(*shape):
-            made[at] = self._solver.variable(float(lows[at]), float(highs[at]))
+            made[at] = self._variable(float(lows[at]), float(highs[at]))
         return made
+
+    def _variable(self, low: float, high: float) -> Any:
+        """Add a variable; infinite bounds are none."""
+        limits = (None if np.isinf(bound) else bound for bound in (low, high))
+        return self._model.addVar("", "C", *limits)
 
     def _sample(self, i: int) -> Any:
         """Add the rows of a sample; return its loss."""
-        form, add = self._form, self._solver.add
+        form, add = self._form, self._model.addCons
         phi, c = self._samples.features[i] / self._units, self._costs[i]
         x = (self._samples.decisions[i] - self.middle) / self.scale
         A, b = np.einsum("k,knp->np", phi, self.A), phi @ self.b
@@ -206,8 +219,8 @@ class BilinearProgram:
         bound = multipliers @ form.h
         if not self._priced:
             add(c @ (image - b) - bound <= 0.0)
-            return self._norm((image - x)[~np.isnan(x)])
-        excess = self._solver.variable(0.0, np.inf)
+            return self._norm(image - x)
+        excess = self._variable(0.0, np.inf)
         add(c @ (x - b) - bound - excess <= 0.0)
         return self._norm(np.append(image - x, excess))
 
@@ -218,26 +231,24 @@ class BilinearProgram:
             if cone.size == 0 or (cone.kind == "zero" and dual):
                 continue
             if cone.kind == "second-order":
-                self._solver.add(part[0] >= 0.0)
-                self._solver.add((part[1:] ** 2).sum() - part[0] * part[0] <= 0.0)
+                self._model.addCons(part[0] >= 0.0)
+                self._model.addCons((part[1:] ** 2).sum() - part[0] * part[0] <= 0.0)
                 continue
             for entry in part:
-                self._solver.add(entry == 0.0 if cone.kind == "zero" else entry >= 0.0)
+                self._model.addCons(entry == 0.0 if cone.kind == "zero" else entry >= 0.0)
 
     def _norm(self, residuals: NDArray[Any]) -> Any:
         """Return an expression that is at least the norm of expressions, squared where asked."""
-        solver, norm = self._solver, self._loss.norm
-        if len(residuals) == 0:
-            return 0.0
+        add, norm = self._model.addCons, self._loss.norm
         if norm == "l2":
-            total = solver.variable(0.0, np.inf)
+            total = self._variable(0.0, np.inf)
             square = (residuals**2).sum()
-            solver.add(square - (total if self._loss.squared else total * total) <= 0.0)
+            add(square - (total if self._loss.squared else total * total) <= 0.0)
             return total
         sizes = self._variables((len(residuals) if norm == "l1" else 1,), 0.0, np.inf)
         for residual, size in zip(residuals, np.broadcast_to(sizes, len(residuals)), strict=True):
-            solver.add(size - residual >= 0.0)
-            solver.add(size + residual >= 0.0)
+            add(size - residual >= 0.0)
+            add(size + residual >= 0.0)
         return sizes.sum()
 
     @property
@@ -245,75 +256,10 @@ class BilinearProgram:
         """The unit of the loss."""
         return self.scale**2 if self._loss.is_squared_l2 else self.scale
 
-    def solve(self, cutoff: float, seconds: float, gap: float) -> tuple[Array | None, Ended]:
-        """Minimise below a loss; return parameters of the region, and how it ended."""
-        wanted = [*self.A.ravel(), *self.b.ravel()]
-        ended = self._solver.minimize(self._cost, wanted, cutoff / self.unit, seconds, gap)
-        ended = ended._replace(bound=ended.bound * self.unit)
-        if ended.values is None:
-            return None, ended
-        A = ended.values[: self.A.size].reshape(self.A.shape)
-        b = ended.values[self.A.size :].reshape(self.b.shape)
-        units = self.scale / self._units
-        offset = b * units[:, None]
-        offset[0] += self.middle
-        return self._region.theta_of(Maps(A * units[:, None, None], offset)), ended
-
-
-# SCIP and Gurobi, by expressions of the solver itself.
-
-
-class Ended(NamedTuple):
-    """Values of the variables asked for (None without a solution), a bound, and whether it ended.
-
-    ``finished`` is False where a limit ended the search.
-    """
-
-    values: Array | None
-    bound: float
-    finished: bool
-
-
-def make_solver(name: str) -> BilinearSolver:
-    """Return a solver by name; "auto" is SCIP where it is installed, otherwise Gurobi."""
-    known: dict[str, type[BilinearSolver]] = {"scip": Scip, "gurobi": Gurobi}
-    if name in known:
-        return known[name]()
-    if name != "auto":
-        raise DataError(f"solver={name!r} is not known; use 'auto', 'scip' or 'gurobi'")
-    with contextlib.suppress(MissingExtraError):
-        return Scip()
-    with contextlib.suppress(MissingExtraError):
-        return Gurobi()
-    raise MissingExtraError("pyscipopt", "scip")
-
-
-class Scip:
-    """SCIP, through PySCIPOpt."""
-
-    def __init__(self) -> None:
-        try:
-            from pyscipopt import Model
-        except ImportError:
-            raise MissingExtraError("pyscipopt", "scip") from None
-        self._model: Any = Model()
-        self._model.hideOutput()
-
-    def variable(self, lower: float, upper: float) -> Any:
-        """Add a variable; infinite bounds are none."""
-        low, high = (None if np.isinf(bound) else float(bound) for bound in (lower, upper))
-        return self._model.addVar(lb=low, ub=high)
-
-    def add(self, constraint: Any) -> None:
-        """Add a constraint."""
-        self._model.addCons(constraint)
-
-    def minimize(
-        self, cost: Any, wanted: list[Any], cutoff: float, seconds: float, gap: float
-    ) -> Ended:
-        """Minimise below the cutoff."""
-        model = self._model
-        model.setObjective(cost, "minimize")
+    def solve(self, cutoff: float, seconds: float, gap: float) -> tuple[Array | None, float, bool]:
+        """Minimise below a loss; return parameters, a bound, and whether no limit ended it."""
+        model, cutoff = self._model, cutoff / self.unit
+        model.setObjective(self._cost, "minimize")
         model.setObjlimit(cutoff)
         model.setParam("limits/gap", gap)
         model.setParam("randomization/randomseedshift", 0)
@@ -325,61 +271,16 @@ class Scip:
             raise SolverError(f"SCIP ended with status {status!r} on the bilinear program")
         if status == "userinterrupt":
             raise KeyboardInterrupt
-        finished = status in ("optimal", "gaplimit", "infeasible")
-        values = None
-        if model.getNSols() > 0:
-            values = np.array([model.getVal(variable) for variable in wanted])
         # Nothing below the cutoff: the cutoff itself is a bound.
         bound = cutoff if status == "infeasible" else min(cutoff, float(model.getDualbound()))
-        return Ended(values, bound, finished)
+        finished = status in ("optimal", "gaplimit", "infeasible")
+        theta = self._theta() if model.getNSols() > 0 else None
+        return theta, bound * self.unit, finished
 
-
-class Gurobi:
-    """Gurobi, through gurobipy; needs a licence."""
-
-    def __init__(self) -> None:
-        try:
-            import gurobipy
-        except ImportError:
-            raise MissingExtraError("gurobipy", "gurobi") from None
-        self._gurobi: Any = gurobipy
-        try:
-            environment = gurobipy.Env(params={"OutputFlag": 0})
-            self._model: Any = gurobipy.Model(env=environment)
-        except gurobipy.GurobiError as error:
-            raise SolverError(f"Gurobi does not start: {error}") from None
-
-    def variable(self, lower: float, upper: float) -> Any:
-        """Add a variable."""
-        return self._model.addVar(lb=float(lower), ub=float(upper))
-
-    def add(self, constraint: Any) -> None:
-        """Add a constraint."""
-        self._model.addConstr(constraint)
-
-    def minimize(
-        self, cost: Any, wanted: list[Any], cutoff: float, seconds: float, gap: float
-    ) -> Ended:
-        """Minimise below the cutoff."""
-        model, codes = self._model, self._gurobi.GRB
-        model.setObjective(cost, codes.MINIMIZE)
-        settings = {"NonConvex": 2, "MIPGap": gap, "Threads": 1, "Cutoff": cutoff}
-        if np.isfinite(seconds):
-            settings["TimeLimit"] = max(float(seconds), 1e-3)
-        for name, value in settings.items():
-            model.setParam(name, value)
-        try:
-            model.optimize()
-        except self._gurobi.GurobiError as error:
-            raise SolverError(f"Gurobi refused the bilinear program: {error}") from None
-        if model.Status == codes.INTERRUPTED:
-            raise KeyboardInterrupt
-        nothing = model.Status in (codes.CUTOFF, codes.INFEASIBLE, codes.INF_OR_UNBD)
-        if not nothing and model.Status not in (codes.OPTIMAL, codes.TIME_LIMIT):
-            raise SolverError(f"Gurobi ended with status {model.Status} on the bilinear program")
-        values = np.array([each.X for each in wanted]) if model.SolCount > 0 else None
-        bound = cutoff if nothing else min(cutoff, float(model.ObjBound))
-        return Ended(values, bound, nothing or model.Status == codes.OPTIMAL)
-
-
-BilinearSolver = Scip | Gurobi
+    def _theta(self) -> Array:
+        """Return the parameters of the region at the best solution."""
+        A, b = (np.vectorize(self._model.getVal, otypes=[float])(each) for each in (self.A, self.b))
+        units = self.scale / self._units
+        offset = b * units[:, None]
+        offset[0] += self.middle
+        return self._region.theta_of(Maps(A * units[:, None, None], offset))

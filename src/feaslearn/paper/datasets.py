@@ -1,7 +1,8 @@
 r"""The data sets of the paper, each with the problem that its decisions solve.
 
-Example 1 (`make_switch`), the bilinear experiments (`make_l1_ball`, `make_ellipsoid`), the power
-system of section 5.2 (`make_power5`) and the IEEE test system of the appendix (`make_ieee14`).
+Example 3.2, equation (8) (`make_switch`, called Example 1), the experiments of Appendix H, equation
+(29) (`make_l1_ball`, `make_ellipsoid`), the power system of Section 4, equation (14)
+(`make_power5`), and the IEEE test system of Appendix F (`make_ieee14`).
 
 A seed gives the same signals, and the same decisions before noise, whatever the noise. The figure
 of the power system's topology is missing in the paper: the ring 1-2-3-4-5-1 is assumed.

@@ -3,15 +3,15 @@ r"""What Algorithms 1 and 2 share: starts, standardised features, Armijo's rule,
 Features are standardised, so that units and offsets of signals do not matter, and starts lie around
 the linear policy :math:`\hat x(s) = \sum_k \phi_k \beta_k` of least squares. The paper begins at
 random and returns the last iterate. Here the iterate is returned that is best by
-`Problem.measured_by`: of the paper's losses only the total at a fixed smoothing falls in every
+`Problem.compared`: of the paper's losses only the total at a fixed smoothing falls in every
 step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,38 +35,24 @@ Evaluated = TypeVar("Evaluated")
 
 @dataclass(frozen=True)
 class Iterate:
-    """Where a search stands.
+    """Where a search stands: parameters, their training loss, and what the history says of them.
 
-    ``value`` is what the method descends on and ``gradient`` its gradient, ``loss`` the training
-    loss, ``first`` the value at the start, ``step`` the size that the next step tries.
-    ``finished`` is None until the method itself ends the search; ``record`` is for the history.
+    ``finished`` is None until the method itself ends the search.
     """
 
     theta: Array
-    value: float
-    gradient: Array
     loss: float
-    first: float
-    step: float | None = None
-    finished: Status | None = None
     record: dict[str, Any] = field(default_factory=dict)
+    finished: Status | None = None
 
 
-class Method(Protocol):
-    """How a search begins at some parameters, and how it goes on."""
-
-    def begin(self, theta: Array) -> Any:
-        """Return the first iterate."""
-        ...
-
-    def step(self, iterate: Any) -> Any:
-        """Return the next iterate."""
-        ...
+#: From a problem in standardised features and parameters to the iterates from there on.
+Method = Callable[[Problem, Array], Iterator[Iterate]]
 
 
 def search(
     problem: Problem,
-    method: Callable[[Problem], Method],
+    method: Method,
     *,
     start: Start | ArrayLike | None,
     n_starts: int,
@@ -85,7 +71,7 @@ def search(
     for index, own in enumerate(np.random.default_rng(seed).integers(2**63, size=n_starts)):
         theta = begin_at(problem, into, start, np.random.default_rng(own), index)
         run = Run()
-        run.follow(standard, into, method(standard), theta, max_iter, clock)
+        run.follow(standard, into, method, theta, max_iter, clock)
         runs.append(run)
         best = run if run.loss < best.loss else best
         if clock.late():
@@ -129,21 +115,16 @@ class Run:
     ) -> None:
         """Iterate until something ends it; keep the best iterate, in the features as they are."""
         try:
-            iterate = method.begin(theta)
-            for i in range(max_iter + 1):
+            for self.steps, iterate in enumerate(method(problem, theta)):
                 self._offer(problem, into, iterate)
                 clock.check()
-                if iterate.finished is not None:
-                    self.status = iterate.finished
+                self.status = iterate.finished or "iteration limit"
+                if iterate.finished is not None or self.steps >= max_iter:
                     break
-                if i < max_iter:
-                    iterate = method.step(iterate)
-                    self.steps += 1
         except OutOfTime:
             self.status, self.out_of_time = clock.status, True
             if self.theta is None:
-                value = problem.value(theta)
-                self._offer(problem, into, Iterate(theta, value, theta, value, value))
+                self._offer(problem, into, Iterate(theta, problem.value(theta)))
 
     def _offer(self, problem: Problem, into: Standardization, iterate: Iterate) -> None:
         returned, theta = problem.returned_loss(iterate.theta), into.revert(problem, iterate.theta)
@@ -166,21 +147,14 @@ class Step(NamedTuple, Generic[Evaluated]):
     found: Evaluated
 
 
-class NoStep(NamedTuple):
-    """No step helps; ``stationary`` if not even its direction is left in the class."""
-
-    stationary: bool
-
-
 def first_size(problem: Problem, theta: Array, gradient: Array) -> float:
     """Return the size of a first step along a gradient that is not zero."""
     # The length of the parameters is counted from the mean decision, so that moving all decisions
     # changes nothing.
     k, n = problem.n_features, problem.n_decisions
-    seen = ~np.isnan(problem.samples.decisions)
-    weight = problem.samples.weights @ seen
-    total = problem.samples.weights @ np.where(seen, problem.samples.decisions, 0.0)
-    mean = np.vstack([total / np.where(weight > 0.0, weight, 1.0), np.zeros((k - 1, n))])
+    _, _, decisions, weights = problem.samples
+    mean = np.zeros((k, n))
+    mean[0] = weights @ decisions / (weights @ np.ones_like(decisions))
     still = Maps(np.zeros((k, n, problem.region.Z.dimension)), mean)
     away = float(np.linalg.norm(theta - problem.region.theta_of(still))) or 1.0
     return FIRST_STEP * away / float(np.linalg.norm(gradient))
@@ -188,27 +162,34 @@ def first_size(problem: Problem, theta: Array, gradient: Array) -> float:
 
 def backtrack(
     problem: Problem,
-    iterate: Iterate,
+    theta: Array,
+    value: float,
+    gradient: Array,
+    size: float | None,
     evaluate: Callable[[Array], tuple[float, Evaluated]],
     clock: Clock,
-) -> Step[Evaluated] | NoStep:
-    """Halve a gradient step until it keeps a share of the decrease it promises."""
-    theta, gradient, region = iterate.theta, iterate.gradient, problem.region
-    size = iterate.step or first_size(problem, theta, gradient)
+) -> Step[Evaluated] | Status:
+    """Halve a gradient step until it keeps a share of the decrease it promises.
+
+    Where no step helps, the search has "stalled"; it has "converged" if not even the direction is
+    left in the class.
+    """
+    region = problem.region
+    size = size or first_size(problem, theta, gradient)
     for halving in range(HALVINGS):
         # Back into the class, where the step leaves it: a scale is not negative.
         tried = region.theta_of(problem.maps(theta - size * gradient))
         promised = float(gradient @ (theta - tried))
         if promised <= 0.0:
             # Nowhere to go: from the start of the step, or because it has become too short.
-            return NoStep(stationary=halving == 0)
+            return "stalled" if halving else "converged"
         if halving:
             clock.check()
         reached, found = evaluate(tried)
-        if reached <= iterate.value - SUFFICIENT * promised:
+        if reached <= value - SUFFICIENT * promised:
             return Step(tried, reached, size, found)
         size /= 2.0
-    return NoStep(stationary=False)
+    return "stalled"
 
 
 # Standardised features.
@@ -311,7 +292,7 @@ def linear_start(problem: Problem, random: np.random.Generator, index: int) -> A
     """
     features, _, decisions, weights = problem.samples
     beta = least_squares(features, decisions, weights)
-    residuals = np.nan_to_num(decisions - features @ beta)
+    residuals = decisions - features @ beta
     spread = np.sqrt(weighted_sum(residuals**2, weights) / weights.sum())
     noise = 1.0 if index else 0.1
     A = noise * random.standard_normal((*beta.shape, problem.region.Z.dimension))
@@ -347,7 +328,7 @@ def random_start(problem: Problem, random: np.random.Generator, index: int) -> A
     del index
     features, _, decisions, weights = problem.samples
     mean = least_squares(features[:, :1], decisions, weights)
-    deviations = np.nan_to_num(decisions - mean)
+    deviations = decisions - mean
     spread = np.sqrt(weighted_sum(deviations**2, weights) / weights.sum())
     k, n = problem.n_features, problem.n_decisions
     A = random.standard_normal((k, n, problem.region.Z.dimension)) * spread[:, None]
@@ -366,22 +347,13 @@ def around(problem: Problem, A: Array, beta: Array) -> Array:
 
 
 def least_squares(features: Array, targets: Array, weights: Array) -> Array:
-    """Return the coefficients (k, n) of weighted least squares; NaN targets do not count.
+    """Return the coefficients (k, n) of weighted least squares.
 
     Of dependent features, the solution of least norm in standardised ones: units do not matter,
     and a feature that never changed has no effect.
     """
-    beta = np.zeros((features.shape[1], targets.shape[1]))
-    seen = ~np.isnan(targets)
-    for rows in np.unique(seen, axis=1).T:
-        columns = np.flatnonzero((rows == seen.T).all(axis=1))
-        if rows.any():
-            beta[:, columns] = _complete(features[rows], targets[rows][:, columns], weights[rows])
-    return beta
-
-
-def _complete(features: Array, targets: Array, weights: Array) -> Array:
-    """Regress targets that were all observed."""
+    # The order of memory decides in which order numbers are added up.
+    features, targets = np.ascontiguousarray(features), np.asfortranarray(targets)
     units = Standardization.of_features(features, weights)
     level = weighted_sum(targets, weights) / weights.sum()
     roots = np.sqrt(weights)[:, None]

@@ -8,21 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from feaslearn.arrays import Array, Indices, Mask
+from feaslearn.arrays import Array, Indices
 from feaslearn.exceptions import InfeasibleProblemError, SolverError
 from feaslearn.paper.descent import Standardization
-from feaslearn.paper.losses import Loss, Suboptimality
+from feaslearn.paper.losses import Suboptimality
 from feaslearn.paper.problem import Clock, OutOfTime, Problem
 from feaslearn.paper.regions import Cone, Maps
 from feaslearn.paper.regions.programs import interior_point
-from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.tolerances import ACCEPT_TOL, LEAST_RIDGE, TIE_TOL, TIGHT_TOL, divisors
+from feaslearn.tolerances import ACCEPT_TOL, LEAST_RIDGE, TIE_TOL, TIGHT_TOL
 
 
 @dataclass(frozen=True)
@@ -50,28 +48,16 @@ class EnumeratedSamples:
         """Write the samples of a problem whose set lists its points."""
         standard = Standardization.of(problem)
         features, costs, decisions, weights = standard.apply(problem).samples
-        seen = weights[:, None] * ~np.isnan(decisions)
-        center = (seen * np.nan_to_num(decisions)).sum(axis=0) / divisors(seen.sum(axis=0))
+        center = (weights[:, None] * decisions).sum(axis=0) / weights.sum()
         decisions = decisions - center
-        scale = float(np.nanmax(np.abs(decisions), initial=0.0)) or 1.0
+        scale = float(np.max(np.abs(decisions))) or 1.0
         points = problem.region.Z.vertices()
         if not problem.region.Z.absorbs_offset:
             points = np.column_stack([points, np.ones(len(points))])
         psi = np.einsum("ik,mj->imkj", features, points).reshape(len(features), len(points), -1)
-        pairs = np.nan_to_num(np.hstack([features, decisions]), nan=np.inf)
-        groups = np.unique(pairs, axis=0, return_inverse=True)[1].ravel()
+        groups = np.unique(np.hstack([features, decisions]), axis=0, return_inverse=True)[1].ravel()
         costs, decisions = problem.loss.unit_costs(costs), decisions / scale
         return cls(problem, psi, features, costs, decisions, groups, standard, center, scale)
-
-    @property
-    def Z(self) -> PrimitiveSet:
-        """The set."""
-        return self.problem.region.Z
-
-    @property
-    def loss(self) -> Loss:
-        """The loss."""
-        return self.problem.loss
 
     @property
     def weights(self) -> Array:
@@ -81,8 +67,8 @@ class EnumeratedSamples:
     def matrix(self, maps: Maps) -> Array:
         """Return ``beta``, given maps in the units of the program."""
         A, b = maps
-        if self.Z.absorbs_offset:
-            columns = A + b[:, :, None] / self.Z.center().sum()
+        if self.problem.region.Z.absorbs_offset:
+            columns = A + b[:, :, None] / self.problem.region.Z.center().sum()
         else:
             columns = np.concatenate([A, b[:, :, None]], axis=2)
         return np.asarray(columns.transpose(0, 2, 1).reshape(-1, b.shape[1]))
@@ -94,7 +80,7 @@ class EnumeratedSamples:
 
     def theta(self, beta: Array) -> Array:
         """Return the parameters of the region."""
-        k, n, p = self.problem.n_features, beta.shape[1], self.Z.dimension
+        k, n, p = self.problem.n_features, beta.shape[1], self.problem.region.Z.dimension
         columns = self.scale * beta.reshape(k, -1, n)
         A, b = columns[:, :p].transpose(0, 2, 1), np.zeros((k, n))
         if columns.shape[1] > p:
@@ -103,29 +89,17 @@ class EnumeratedSamples:
         return self.standard.revert(self.problem, self.problem.region.theta_of(Maps(A, b)))
 
     @property
-    def n_points(self) -> int:
-        """Number M of points."""
-        return int(self.psi.shape[1])
-
-    @property
     def interchangeable(self) -> bool:
         """Whether the points can change places: unit vectors with columns of their own."""
-        return self.Z.absorbs_offset and self.n_points == self.Z.dimension
+        return (
+            self.problem.region.Z.absorbs_offset
+            and self.psi.shape[1] == self.problem.region.Z.dimension
+        )
 
     @property
     def priced(self) -> bool:
         """Whether excess cost counts on its own: suboptimality."""
-        return isinstance(self.loss, Suboptimality)
-
-    @cached_property
-    def seen(self) -> Mask:
-        """Which decisions were observed."""
-        return ~np.isnan(self.decisions)
-
-    @cached_property
-    def known(self) -> Array:
-        """The decisions, zero where they were not observed."""
-        return np.nan_to_num(self.decisions)
+        return isinstance(self.problem.loss, Suboptimality)
 
     def images(self, beta: Array) -> Array:
         """Return the image of each point at each sample (N, M, n)."""
@@ -137,8 +111,8 @@ class EnumeratedSamples:
 
     def distances(self, images: Array) -> Array:
         """Return the distance of each decision to each image (N, M), as the loss measures."""
-        gaps = (images - self.known[:, None, :]) * self.seen[:, None, :]
-        return self.loss.lengths(gaps.reshape(-1, gaps.shape[2])).reshape(gaps.shape[:2])
+        gaps = images - self.decisions[:, None, :]
+        return self.problem.loss.lengths(gaps.reshape(-1, gaps.shape[2])).reshape(gaps.shape[:2])
 
     def losses(self, images: Array, distances: Array) -> Array:
         """Return the loss of each sample, its nearest minimiser taken where several tie."""
@@ -146,12 +120,12 @@ class EnumeratedSamples:
         if not self.priced:
             limits = prices.min(axis=1) + TIE_TOL * np.abs(prices).max(axis=1)
             return np.asarray(np.where(prices <= limits[:, None], distances, np.inf).min(axis=1))
-        paid = np.einsum("in,in->i", self.known, self.costs)
+        paid = np.einsum("in,in->i", self.decisions, self.costs)
         excess = np.maximum(paid - prices.min(axis=1), 0.0)
         near = distances.min(axis=1)
-        if self.loss.norm == "linf":
+        if self.problem.loss.norm == "linf":
             return np.asarray(np.maximum(near, excess))
-        return np.asarray(near + (excess**2 if self.loss.norm == "l2" else excess))
+        return np.asarray(near + (excess**2 if self.problem.loss.norm == "l2" else excess))
 
     def value(self, beta: Array) -> float:
         """Return the weighted loss, in the units of the program."""
@@ -160,14 +134,7 @@ class EnumeratedSamples:
 
     def in_units(self, value: float) -> float:
         """Return a loss in the units of the data, given one of the program."""
-        return value * (self.scale**2 if self.loss.norm == "l2" else self.scale)
-
-
-class Relaxed(NamedTuple):
-    """The optimum of a node: a lower bound, and the parameters that reach it."""
-
-    bound: float
-    beta: Array
+        return value * (self.scale**2 if self.problem.loss.norm == "l2" else self.scale)
 
 
 class _Rows(NamedTuple):
@@ -206,11 +173,14 @@ class NodeProgram:
 
     def solve(
         self, nearest: Mapping[int, int], chosen: Mapping[int, int], margin: float = 0.0
-    ) -> Relaxed:
-        """Solve the program for nearest points of groups and chosen points of samples."""
+    ) -> tuple[float, Array]:
+        """Return the optimum with nearest points of groups and chosen points of samples.
+
+        A lower bound comes first, then its parameters.
+        """
         terms = self._terms(nearest, chosen)
         rows = self._optimality(chosen, margin) if self._priced is None else self._priced
-        if self.samples.loss.norm == "l2":
+        if self.samples.problem.loss.norm == "l2":
             return self._squared(terms, rows)
         return self._linear(terms, rows)
 
@@ -222,7 +192,7 @@ class NodeProgram:
         points[list(chosen)] = list(chosen.values())
         counted = np.flatnonzero(points >= 0)
         keys = samples.groups[counted] * self._M + points[counted]
-        if self._priced is not None and samples.loss.norm == "linf":
+        if self._priced is not None and samples.problem.loss.norm == "linf":
             keys = counted  # each sample has an excess cost of its own to be the larger one
         found, first, members = np.unique(keys, return_index=True, return_inverse=True)
         weights = np.bincount(members.ravel(), samples.weights[counted], minlength=len(found))
@@ -239,11 +209,11 @@ class NodeProgram:
         matrix = np.einsum("il,imd->imld", costs[rows], steps)[others].reshape(-1, self._size)
         return _Rows(sp.csc_array(matrix), np.full(len(matrix), -margin))
 
-    def _squared(self, terms: _Terms, rows: _Rows) -> Relaxed:
+    def _squared(self, terms: _Terms, rows: _Rows) -> tuple[float, Array]:
         samples = self.samples
         psi = samples.psi[terms.samples, terms.points]
-        x, seen = samples.known[terms.samples], samples.seen[terms.samples]
-        weights = 2.0 * terms.weights[:, None] * seen
+        x = samples.decisions[terms.samples]
+        weights = np.repeat(2.0 * terms.weights[:, None], self._n, axis=1)
         P = np.einsum("tl,td,te->lde", weights, psi, psi)
         q = -np.einsum("tl,tl,td->ld", weights, x, psi).ravel()
         constant = 0.5 * float((weights * x**2).sum())
@@ -253,14 +223,14 @@ class NodeProgram:
             quadratic = sp.block_diag([quadratic, excess], format="csc")
             q = np.append(q, np.zeros(len(samples.weights)))
         bound, found = _minimize(quadratic, q, rows, self.clock)
-        return Relaxed(bound + constant, self._matrix(found))
+        return bound + constant, self._matrix(found)
 
-    def _linear(self, terms: _Terms, rows: _Rows) -> Relaxed:
+    def _linear(self, terms: _Terms, rows: _Rows) -> tuple[float, Array]:
         """Add unknowns for the sizes of residuals: one each (l1), or one a term (linf)."""
         samples, n, (height, width) = self.samples, self._n, rows.matrix.shape
         T = len(terms.weights)
         column = width + np.arange(T * n)
-        if samples.loss.norm == "linf":
+        if samples.problem.loss.norm == "linf":
             # With an excess cost, J stands for the larger of both.
             alone = self._priced is not None
             column = np.repeat(self._size + terms.samples if alone else width + np.arange(T), n)
@@ -269,16 +239,16 @@ class NodeProgram:
         q[column] = np.repeat(terms.weights, n)
         q[self._size : width] = samples.weights[: width - self._size]
         psi = samples.psi[terms.samples, terms.points]
-        x, seen = samples.known[terms.samples].ravel(), samples.seen[terms.samples].ravel()
+        x = samples.decisions[terms.samples].ravel()
         residuals = np.einsum("lm,td->tlmd", np.eye(n), psi).reshape(T * n, self._size)
         gaps = sp.hstack([sp.csr_array(residuals), sp.csr_array((T * n, total - self._size))])
         sizes = sp.csr_array((np.ones(T * n), (np.arange(T * n), column)), gaps.shape)
         wide = sp.hstack([rows.matrix, sp.csc_array((height, total - width))])
-        matrix = sp.vstack([wide, (gaps - sizes)[seen], (-gaps - sizes)[seen]])
-        right = np.concatenate([rows.right, x[seen], -x[seen]])
+        matrix = sp.vstack([wide, gaps - sizes, -gaps - sizes])
+        right = np.concatenate([rows.right, x, -x])
         nothing = sp.csc_array((total, total))
         bound, found = _minimize(nothing, q, _Rows(sp.csc_array(matrix), right), self.clock)
-        return Relaxed(bound, self._matrix(found))
+        return bound, self._matrix(found)
 
     def _excess_rows(self) -> _Rows:
         """Return ``c_i'x_i - c_i'v_ij - J_i <= 0`` and, where no square says it, ``J >= 0``."""
@@ -286,9 +256,9 @@ class NodeProgram:
         N = len(samples.weights)
         prices = -np.einsum("il,imd->imld", samples.costs, samples.psi).reshape(-1, self._size)
         excess = sp.kron(sp.identity(N), -np.ones((self._M, 1)))
-        paid = np.einsum("il,il->i", samples.costs, samples.known)
+        paid = np.einsum("il,il->i", samples.costs, samples.decisions)
         matrix, right = sp.hstack([sp.csr_array(prices), excess]), -np.repeat(paid, self._M)
-        if samples.loss.norm != "l2":
+        if samples.problem.loss.norm != "l2":
             positive = sp.hstack([sp.csr_array((N, self._size)), -sp.identity(N)])
             matrix, right = sp.vstack([matrix, positive]), np.append(right, np.zeros(N))
         return _Rows(sp.csc_array(matrix), right)

@@ -86,7 +86,7 @@ def evaluate(
                 f"evaluate: predictions have shape {predicted.shape}, decisions "
                 f"{data.decisions.shape}"
             )
-    residuals = np.nan_to_num(predicted - data.decisions)
+    residuals = predicted - data.decisions
     true = _true_losses(data, predicted, distance, excess)
     return Evaluation(float(distance.lengths(residuals).mean()), near, cheap, *true)
 

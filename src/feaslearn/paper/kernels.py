@@ -1,13 +1,12 @@
-r"""Compiled kernels: minimisers, nearest points, both losses, and Algorithm 2's inner problem.
+r"""Compiled kernels: minimisers, nearest points, and Algorithm 2's inner problem (12), (26b).
 
 A kernel calls kernels of this file, and `minimize_twice`, which minimises one cost over the
 minimisers of another in a coded set. In the order of the file:
 
-- predictions ``A(s) z* + b(s)``;
+- minimisers of a latent cost;
 - the point of ``{M z : z in Z}`` nearest to a target. Wolfe's method serves all sets that have
   vertices: a corral of vertices, and the nearest point of their affine hull. A Euclidean ball goes
   through its secular equation instead;
-- predictability and suboptimality, equations (5a) and (5b), with their gradients;
 - the smoothed programs of Algorithm 2 for one map. With b fixed the samples separate. A sample of
   either loss asks for
 
@@ -44,14 +43,23 @@ from numpy.typing import NDArray
 
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.solvers.jit import inner_kernel, kernel
+from feaslearn.solvers.nearest_kernels import (
+    GAP,
+    MAX_STEPS,
+    BallImage,
+    Corral,
+    ball_image,
+    nearest_in_image,
+    residual_of,
+    slope_of,
+)
+from feaslearn.solvers.nearest_kernels import _combine as combine
+from feaslearn.solvers.nearest_kernels import _settle as settle
 from feaslearn.solvers.oracle_kernels import (
-    BINARY_POINTS,
     L2_BALL,
     SIMPLEX,
     SetCode,
-    entry_sizes,
     minimize_twice,
-    rounding_of,
 )
 
 Array = NDArray[np.float64]
@@ -61,8 +69,8 @@ Array = NDArray[np.float64]
 
 
 @inner_kernel
-def latent_cost(A: Array, phi: Array, c: Array, q: Array) -> float:
-    """Write ``q = A(s)'c`` and return the largest ``|q|``."""
+def latent_cost(A: Array, phi: Array, c: Array, q: Array) -> None:
+    """Write ``q = A(s)'c``."""
     K, n, p = A.shape
     q[:] = 0.0
     for k in range(K):
@@ -71,193 +79,22 @@ def latent_cost(A: Array, phi: Array, c: Array, q: Array) -> float:
             if weight != 0.0:
                 for column in range(p):
                     q[column] += weight * A[k, j, column]
-    largest = 0.0
-    for column in range(p):
-        largest = max(largest, abs(q[column]))
-    return largest
-
-
-@inner_kernel
-def image_of(A: Array, b: Array, phi: Array, z: Array, x: Array) -> None:
-    """Write ``x = A(s) z + b(s)``."""
-    K, n, p = A.shape
-    x[:] = 0.0
-    for k in range(K):
-        for j in range(n):
-            x[j] += phi[k] * b[k, j]
-    for column in range(p):
-        if z[column] != 0.0:
-            for k in range(K):
-                weight = phi[k] * z[column]
-                for j in range(n):
-                    x[j] += weight * A[k, j, column]
 
 
 @kernel
-def predict_rows(
-    code: SetCode,
-    A: Array,
-    b: Array,
-    Phi: Array,
-    C: Array,
-    relative_tolerance: float,
-    X: Array,
-    tied: NDArray[np.bool_],
+def minimize_rows(
+    code: SetCode, Q: Array, tolerances: Array, Z: Array, tied: NDArray[np.bool_]
 ) -> None:
-    """Predict with any coded set."""
-    p = A.shape[2]
-    q, z, zero = np.empty(p), np.empty(p), np.zeros(p)
-    sizes = entry_sizes(A)
-    for i in range(Phi.shape[0]):
-        tolerance = relative_tolerance * latent_cost(A, Phi[i], C[i], q)
-        tolerance = max(tolerance, rounding_of(sizes, Phi[i], C[i]))
-        tied[i] = minimize_twice(code, q, tolerance, zero, z)
-        image_of(A, b, Phi[i], z, X[i])
+    """Write into each row of ``Z`` the first minimiser of that row of ``Q``, and whether it ties.
+
+    Tolerances are absolute, one for each row.
+    """
+    zero = np.zeros(Q.shape[1])
+    for i in range(Q.shape[0]):
+        tied[i] = minimize_twice(code, Q[i], tolerances[i], zero, Z[i])
 
 
 # The point of an image {M z : z in Z} nearest to a target, in the Euclidean norm.
-
-
-GAP = 1e-14
-
-
-NO_WEIGHT = 1e-14
-
-
-MAX_STEPS = 10_000
-
-
-@inner_kernel
-def _affine_minimizer(points: Array, size: int, weights: Array) -> None:
-    """Weights (summing to one) of the point nearest to zero in the affine hull of ``points``.
-
-    Householder least squares on the differences to the first point, with the right-hand side as
-    the last column. There are at most ``n + 1`` points.
-    """
-    n, m = points.shape[1], size - 1
-    D = np.empty((n, m + 1))
-    for i in range(n):
-        for j in range(m):
-            D[i, j] = points[j + 1, i] - points[0, i]
-        D[i, m] = -points[0, i]
-    for j in range(m):
-        norm = 0.0
-        for i in range(j, n):
-            norm += D[i, j] * D[i, j]
-        norm = np.sqrt(norm)
-        if norm == 0.0:
-            continue
-        alpha = -norm if D[j, j] > 0.0 else norm
-        head = D[j, j] - alpha
-        for column in range(j + 1, m + 1):
-            total = head * D[j, column]
-            for i in range(j + 1, n):
-                total += D[i, j] * D[i, column]
-            total /= alpha * head
-            D[j, column] += total * head
-            for i in range(j + 1, n):
-                D[i, column] += total * D[i, j]
-        D[j, j] = alpha
-    weights[0] = 1.0
-    for j in range(m - 1, -1, -1):
-        value = D[j, m]
-        for i in range(j + 1, m):
-            value -= D[j, i] * weights[i + 1]
-        weights[j + 1] = value / D[j, j] if D[j, j] != 0.0 else 0.0
-        weights[0] -= weights[j + 1]
-
-
-@inner_kernel
-def _shrink(points: Array, latents: Array, old: Array, new: Array, size: int) -> int:
-    """Move from ``old`` weights toward ``new`` until one vanishes; drop what vanished."""
-    step = 1.0
-    for j in range(size):
-        if new[j] <= NO_WEIGHT and old[j] > new[j]:
-            step = min(step, old[j] / (old[j] - new[j]))
-    kept = 0
-    for j in range(size):
-        weight = (1.0 - step) * old[j] + step * new[j]
-        # A point that has little weight because it is new stays.
-        if weight > NO_WEIGHT or new[j] > NO_WEIGHT:
-            # Entry by entry: an array assigned to an array takes seconds to compile.
-            for i in range(points.shape[1]):
-                points[kept, i] = points[j, i]
-            for k in range(latents.shape[1]):
-                latents[kept, k] = latents[j, k]
-            old[kept] = weight
-            kept += 1
-    total = 0.0
-    for j in range(kept):
-        total += old[j]
-    for j in range(kept):
-        old[j] /= total
-    return kept
-
-
-@inner_kernel
-def _combine(weights: Array, vectors: Array, size: int, total: Array) -> float:
-    """Write the weighted sum of the first rows of ``vectors`` and return its square."""
-    square = 0.0
-    for k in range(total.size):
-        total[k] = 0.0
-        for j in range(size):
-            total[k] += weights[j] * vectors[j, k]
-        square += total[k] * total[k]
-    return square
-
-
-@inner_kernel
-def residual_of(M: Array, z: Array, target: Array, point: Array) -> float:
-    """Write ``M z - target`` and return its square."""
-    square = 0.0
-    for i in range(M.shape[0]):
-        total = -target[i]
-        for k in range(M.shape[1]):
-            total += M[i, k] * z[k]
-        point[i] = total
-        square += total * total
-    return square
-
-
-@inner_kernel
-def slope_of(M: Array, x: Array, slope: Array) -> None:
-    """Write ``M'x``."""
-    for k in range(M.shape[1]):
-        slope[k] = 0.0
-        for i in range(M.shape[0]):
-            slope[k] += M[i, k] * x[i]
-
-
-@inner_kernel
-def _settle(points: Array, latents: Array, weights: Array, trial: Array, size: int) -> int:
-    """Move the weights to the nearest point of the affine hull, dropping vertices on the way."""
-    while True:
-        _affine_minimizer(points, size, trial)
-        inside = True
-        for j in range(size):
-            inside = inside and trial[j] > NO_WEIGHT
-        if inside:
-            for j in range(size):
-                weights[j] = trial[j]
-            return size
-        smaller = _shrink(points, latents, weights, trial, size)
-        if smaller == size:
-            return size
-        size = smaller
-
-
-class Corral(NamedTuple):
-    """What `nearest_on_corral` works with: vertices of the image, their latents and weights.
-
-    ``points`` holds ``M z - target`` for each latent vertex z.
-    """
-
-    points: Array
-    latents: Array
-    weights: Array
-    trial: Array
-    x: Array
-    slope: Array
 
 
 @inner_kernel
@@ -291,15 +128,6 @@ def _first_vertex(
 
 
 @inner_kernel
-def _moved(M: Array, target: Array, corral: Corral, size: int) -> float:
-    """Bring the points to a new target; return the largest of their squares."""
-    largest = 0.0
-    for j in range(size):
-        largest = max(largest, residual_of(M, corral.latents[j], target, corral.points[j]))
-    return largest
-
-
-@inner_kernel
 def nearest_on_corral(
     code: SetCode,
     M: Array,
@@ -322,16 +150,18 @@ def nearest_on_corral(
         scale = square = _first_vertex(code, M, target, q, tolerance, corral)
         size = 1
     else:
-        scale = _moved(M, target, corral, size)
-        size = _settle(points, latents, weights, trial, size)
-        square = _combine(weights, points, size, x)
+        scale = 0.0
+        for j in range(size):
+            scale = max(scale, residual_of(M, latents[j], target, points[j]))
+        size = settle(points, latents, weights, trial, size)
+        square = combine(weights, points, size, x)
     least, gap = np.inf, 0.0
     for _ in range(MAX_STEPS):
         # Every step comes nearer; one that does not is rounding.
         if square >= least:
             break
         least = square
-        _combine(weights, latents, size, z)
+        combine(weights, latents, size, z)
         slope_of(M, x, slope)
         minimize_twice(code, q, tolerance, slope, latents[size])
         scale = max(scale, residual_of(M, latents[size], target, points[size]))
@@ -343,8 +173,8 @@ def nearest_on_corral(
         if size > n or gap <= GAP * np.sqrt(square * scale) or square <= GAP * GAP * scale:
             break
         weights[size] = 0.0
-        size = _settle(points, latents, weights, trial, size + 1)
-        square = _combine(weights, points, size, x)
+        size = settle(points, latents, weights, trial, size + 1)
+        square = combine(weights, points, size, x)
     return least, size, gap / scale if scale > 0.0 else 0.0
 
 
@@ -378,122 +208,45 @@ def span_square(corral: Corral, size: int, g: Array) -> float:
     return total
 
 
-@inner_kernel
-def _secular_root(singular: Array, r: Array) -> float:
-    """Return the ``t >= 0`` with ``|S r / (S^2 + t)| = 1``; zero where that is shorter at zero.
-
-    Newton's method on ``1 / |z| - 1``, which is almost linear in t.
-    """
-    t = 0.0
-    for _ in range(200):
-        value, slope = 0.0, 0.0
-        for j in range(singular.size):
-            shifted = singular[j] * singular[j] + t
-            part = (singular[j] * r[j] / shifted) ** 2
-            value += part
-            slope += 2.0 * part / shifted
-        if value <= 1.0:
-            break
-        step = 2.0 * value * (np.sqrt(value) - 1.0) / slope
-        t += step
-        if step <= 1e-15 * t:
-            break
-    return t
-
-
-class BallImage(NamedTuple):
-    """``M = U S V'``; ``singular`` leaves out what is zero in S."""
-
-    U: Array
-    singular: Array
-    Vt: Array
-
-
-@inner_kernel
-def ball_image(M: Array) -> BallImage:
-    """Return the singular vectors and values of ``M`` that are not zero."""
-    U, singular, Vt = np.linalg.svd(M, full_matrices=False)
-    rank = 0
-    while rank < singular.size and singular[rank] > 1e-13 * singular[0]:
-        rank += 1
-    return BallImage(U, singular[:rank], Vt)
-
-
-@inner_kernel
-def nearest_in_image(ball: BallImage, target: Array, r: Array, z: Array) -> float:
-    """Write ``r = U' target`` and the minimiser z over the unit ball; return its multiplier.
-
-    ``z = V (S r / (S^2 + t))``, where ``t = 0`` if that lies in the ball and otherwise solves
-    ``|z| = 1`` (the secular equation).
-    """
-    U, singular, Vt = ball
-    slope_of(U, target, r)
-    t = _secular_root(singular, r)
-    z[:] = 0.0
-    for j in range(singular.size):
-        weight = singular[j] * r[j] / (singular[j] * singular[j] + t)
-        for k in range(z.size):
-            z[k] += weight * Vt[j, k]
-    return t
-
-
 def code_of(Z: PrimitiveSet) -> SetCode | None:
     """Return what kernels read of a set, or None where a solver serves it."""
     code = Z.code()
     return code if code is not None and len(code.kinds) == 1 else None
 
 
-def can_project(code: SetCode) -> bool:
-    """Whether `nearest` serves this set: it does if the set is convex."""
-    return bool(code.kinds[0] != BINARY_POINTS)
+def projection_code(Z: PrimitiveSet) -> SetCode | None:
+    """Return what kernels read of a set that they project on: a convex one."""
+    return None if Z.discrete else code_of(Z)
 
 
 @kernel
-def nearest(code: SetCode, M: Array, target: Array, q: Array, tolerance: float, z: Array) -> float:
-    """Write into ``z`` the minimiser of ``|M z - target|`` over ``argmin q'z``; return it squared.
+def nearest_rows(
+    code: SetCode, M: Array, targets: Array, Q: Array, tolerances: Array, Z: Array
+) -> None:
+    """Write into each row of ``Z`` the minimiser of ``|M z - target|`` over ``argmin q'z``.
 
-    For sets that it serves, see `can_project`. Rows of ``M`` that are zero where ``target`` is zero
-    do not count (unobserved decisions).
+    For sets that it serves, see `projection_code`.
     """
-    if code.kinds[0] == L2_BALL:
-        if minimize_twice(code, q, tolerance, q, z):
-            ball = ball_image(M)
-            nearest_in_image(ball, target, np.empty(ball.U.shape[1]), z)
-        return residual_of(M, z, target, np.empty(M.shape[0]))
-    corral = new_corral(*M.shape)
+    n, p = M.shape[1], M.shape[2]
+    corral, r = new_corral(n, p), np.empty(min(n, p))
     # A plain 0 would compile once more, for the number 0.
-    return nearest_on_corral(code, M, target, q, tolerance, corral, int(np.int64(0)), z)[0]
-
-
-# The two losses of the paper, equations (5a) and (5b), and their gradients.
-
-
-#: What a row met: one minimiser, a face that was walked on, a face left to a solver.
-UNIQUE, TIED, UNSERVED = 0, 1, 2
-
-
-SQUARED_L2 = 0
-
-
-L2 = 1
-
-
-L1 = 2
-
-
-LINF = 3
+    none = int(np.int64(0))
+    for i in range(len(M)):
+        if code.kinds[0] != L2_BALL:
+            nearest_on_corral(code, M[i], targets[i], Q[i], tolerances[i], corral, none, Z[i])
+        elif minimize_twice(code, Q[i], tolerances[i], Q[i], Z[i]):
+            nearest_in_image(ball_image(M[i]), targets[i], r, Z[i])
 
 
 @inner_kernel
-def map_at(A: Array, phi: Array, seen: NDArray[np.bool_], M: Array) -> None:
-    """Write ``A(s)``, with zero rows for decisions that were not observed."""
+def map_at(A: Array, phi: Array, M: Array) -> None:
+    """Write ``A(s)``."""
     K, n, p = A.shape
     M[:] = 0.0
     for k in range(K):
         for j in range(n):
-            if seen[j]:
-                for column in range(p):
-                    M[j, column] += phi[k] * A[k, j, column]
+            for column in range(p):
+                M[j, column] += phi[k] * A[k, j, column]
 
 
 @inner_kernel
@@ -508,187 +261,6 @@ def add_gradient(phi: Array, d: Array, z: Array, weight: float, dA: Array, db: A
                 for column in range(p):
                     if z[column] != 0.0:
                         dA[k, j, column] += step * z[column]
-
-
-@inner_kernel
-def add_ball_gradient(
-    A: Array, phi: Array, c: Array, q: Array, d: Array, weight: float, dA: Array
-) -> None:
-    """Add what a ball's minimiser ``-q / |q|`` adds by turning: ``-phi_k c (P A'd)' / |q|``."""
-    K, n, p = A.shape
-    norm = np.sqrt(np.sum(q * q))
-    if norm == 0.0:
-        return
-    u = np.zeros(p)
-    latent_cost(A, phi, d, u)
-    along = np.sum(u * q) / (norm * norm)
-    for column in range(p):
-        turned = (u[column] - along * q[column]) / norm
-        for k in range(K):
-            for j in range(n):
-                dA[k, j, column] -= weight * phi[k] * c[j] * turned
-
-
-@inner_kernel
-def nearest_on_face(
-    code: SetCode,
-    A: Array,
-    b: Array,
-    phi: Array,
-    x: Array,
-    q: Array,
-    tolerance: float,
-    z: Array,
-    e: Array,
-) -> None:
-    """Write the minimiser of ``q'z`` whose image is nearest to x, and how far it is from x."""
-    _, n, p = A.shape
-    seen, target, M = np.empty(n, dtype=np.bool_), np.zeros(n), np.empty((n, p))
-    for j in range(n):
-        seen[j] = not np.isnan(x[j])
-        if seen[j]:
-            target[j] = x[j]
-            for k in range(phi.size):
-                target[j] -= phi[k] * b[k, j]
-    map_at(A, phi, seen, M)
-    nearest(code, M, target, q, tolerance, z)
-    for j in range(n):
-        e[j] = -target[j]
-        for column in range(p):
-            e[j] += M[j, column] * z[column]
-
-
-@kernel
-def predictability_rows(
-    code: SetCode,
-    A: Array,
-    b: Array,
-    Phi: Array,
-    C: Array,
-    X: Array,
-    weights: Array,
-    relative_tolerance: float,
-    norm: int,
-    faces: bool,
-    values: Array,
-    states: NDArray[np.int8],
-    dA: Array,
-    db: Array,
-) -> None:
-    """Write each row's loss, and add its weighted gradient to ``dA`` and ``db``.
-
-    ``faces`` says whether `nearest` measures distances to faces of this set in this norm. Where it
-    does not, rows whose minimisers tie are marked `UNSERVED`, with no value and no gradient. NaN
-    entries of ``X`` do not count.
-    """
-    _, n, p = A.shape
-    q, z, zero = np.empty(p), np.empty(p), np.zeros(p)
-    x, e, d = np.empty(n), np.empty(n), np.empty(n)
-    sizes = entry_sizes(A)
-    for i in range(Phi.shape[0]):
-        states[i] = UNIQUE
-        phi, c = Phi[i], C[i]
-        tolerance = relative_tolerance * latent_cost(A, phi, c, q)
-        tolerance = max(tolerance, rounding_of(sizes, phi, c))
-        tied = minimize_twice(code, q, tolerance, zero, z)
-        if tied:
-            states[i] = TIED if faces else UNSERVED
-            values[i] = 0.0
-            if not faces:
-                continue
-            nearest_on_face(code, A, b, phi, X[i], q, tolerance, z, e)
-        else:
-            image_of(A, b, phi, z, x)
-            for j in range(n):
-                e[j] = 0.0 if np.isnan(X[i, j]) else x[j] - X[i, j]
-        values[i] = norm_and_slope(norm, e, d)
-        add_gradient(phi, d, z, weights[i], dA, db)
-        if not tied and code.kinds[0] == L2_BALL:
-            add_ball_gradient(A, phi, c, q, d, weights[i], dA)
-
-
-@inner_kernel
-def norm_and_slope(norm: int, e: Array, d: Array) -> float:
-    """Return the norm of ``e`` and write its derivative into ``d``.
-
-    Derivatives: ``2 e`` (squared), ``e / |e|`` (l2), signs (l1), one signed coordinate (linf);
-    zero where there is no unique one.
-    """
-    if norm == L1:
-        total = 0.0
-        for j in range(e.size):
-            total += abs(e[j])
-            d[j] = np.sign(e[j])
-        return total
-    if norm == LINF:
-        largest = 0
-        for j in range(e.size):
-            d[j] = 0.0
-            if abs(e[j]) > abs(e[largest]):
-                largest = j
-        d[largest] = np.sign(e[largest])
-        return float(abs(e[largest]))
-    total = 0.0
-    for j in range(e.size):
-        total += e[j] * e[j]
-        d[j] = 2.0 * e[j]
-    if norm == SQUARED_L2:
-        return total
-    length = float(np.sqrt(total))
-    for j in range(e.size):
-        d[j] = e[j] / length if length > 0.0 else 0.0
-    return length
-
-
-@kernel
-def suboptimality_rows(
-    code: SetCode,
-    A: Array,
-    b: Array,
-    Phi: Array,
-    C: Array,
-    X: Array,
-    weights: Array,
-    norm: int,
-    values: Array,
-    dA: Array,
-    db: Array,
-) -> None:
-    """Write ``|(g, max(J, 0))|`` of each row (l2, or squared) and add its weighted gradient.
-
-    ``g = min |x - A z - b|`` and ``J = c'(x - b) - min q'z``. Every entry of ``X`` is observed,
-    and the compiled projection serves the set.
-    """
-    _, n, p = A.shape
-    q, z, zero = np.empty(p), np.empty(p), np.zeros(p)
-    target, d, M = np.empty(n), np.empty(n), np.empty((n, p))
-    seen = np.ones(n, dtype=np.bool_)
-    for i in range(Phi.shape[0]):
-        phi, c = Phi[i], C[i]
-        latent_cost(A, phi, c, q)
-        minimize_twice(code, q, 0.0, zero, z)
-        J = -np.sum(q * z)
-        for j in range(n):
-            target[j] = X[i, j]
-            for k in range(phi.size):
-                target[j] -= phi[k] * b[k, j]
-            J += c[j] * target[j]
-        map_at(A, phi, seen, M)
-        z_feasible = np.empty(p)
-        square = nearest(code, M, target, zero, 0.0, z_feasible)
-        excess = max(J, 0.0)
-        total = square + excess * excess
-        length = np.sqrt(total)
-        values[i] = total if norm == SQUARED_L2 else length
-        if length == 0.0:
-            continue
-        # d(total) = 2 e de + 2 J dJ; the root divides it by twice the length.
-        scale = weights[i] * (2.0 if norm == SQUARED_L2 else 1.0 / length)
-        for j in range(n):
-            d[j] = np.sum(M[j] * z_feasible) - target[j]
-        add_gradient(phi, d, z_feasible, scale, dA, db)
-        if excess > 0.0:
-            add_gradient(phi, c, z, -scale * excess, dA, db)
 
 
 # The dual half of Algorithm 2's inner problem.
@@ -794,7 +366,6 @@ class SampleRow(NamedTuple):
     z: Array
     lifted: Array
     zero: Array
-    every: NDArray[np.bool_]
 
 
 @inner_kernel
@@ -812,7 +383,6 @@ def new_row(n: int, p: int) -> SampleRow:
         np.empty(p),
         np.empty(p),
         np.zeros(p),
-        np.ones(n, dtype=np.bool_),
     )
 
 
@@ -949,17 +519,14 @@ def smoothed_value(row: SampleRow, smoothing: Smoothing, nu: float, slacks: Arra
 
 
 @inner_kernel
-def _read(A: Array, b: Array, phi: Array, c: Array, x: Array, row: SampleRow) -> bool:
-    """Write one sample and its map into ``row``; return whether its decision was observed."""
-    observed = True
+def _read(A: Array, b: Array, phi: Array, c: Array, x: Array, row: SampleRow) -> None:
+    """Write one sample and its map into ``row``."""
     for j in range(c.size):
-        observed = observed and not np.isnan(x[j])
         row.c[j], row.x[j] = c[j], x[j]
         for k in range(phi.size):
             row.x[j] -= phi[k] * b[k, j]
     latent_cost(A, phi, c, row.q)
-    map_at(A, phi, row.every, row.A)
-    return observed
+    map_at(A, phi, row.A)
 
 
 @kernel
@@ -977,26 +544,21 @@ def smoothed_rows(
     slacks: Array,
     dA: Array,
     db: Array,
-) -> int:
+) -> None:
     """Write the smoothed loss and squared slacks of each row; add to the gradient.
 
-    The search of each row begins at its multiplier, and leaves there where it ended.
-
-    Returns the number of rows that were not solved to optimality; their value is NaN, and nothing
-    is added for them.
+    The search of each row begins at its multiplier, and leaves there where it ended. The value of
+    rows that were not solved to optimality is NaN, and nothing is added for them.
     """
     n, p = A.shape[1], A.shape[2]
     row, corral, ball = new_row(n, p), new_corral(n, p), ball_image(np.zeros((1, 1)))
-    failed = 0
     for i in range(Phi.shape[0]):
-        nu, residual = 0.0, np.inf
-        if _read(A, b, Phi[i], C[i], X[i], row):
-            root = weigh(row, smoothing)
-            if code.kinds[0] == L2_BALL:
-                ball = ball_image(row.M)
-            nu, residual = find_multiplier(code, row, root, ball, smoothing, corral, multipliers[i])
+        _read(A, b, Phi[i], C[i], X[i], row)
+        root = weigh(row, smoothing)
+        if code.kinds[0] == L2_BALL:
+            ball = ball_image(row.M)
+        nu, residual = find_multiplier(code, row, root, ball, smoothing, corral, multipliers[i])
         if not residual <= BELIEVED:
-            failed += 1
             values[i] = np.nan
             continue
         multipliers[i] = nu
@@ -1007,4 +569,3 @@ def smoothed_rows(
         add_gradient(Phi[i], row.target, row.z, weights[i], dA, db)
         if nu > 0.0:
             add_gradient(Phi[i], row.y, row.lifted, weights[i], dA, db)
-    return failed

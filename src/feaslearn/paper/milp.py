@@ -1,4 +1,4 @@
-r"""Proposition D.1 and Observation 3.8: binary sets, to global optimality.
+r"""Proposition D.1, equation (19), and Observation 3.8: binary sets, to global optimality.
 
 With the binary simplex :math:`Z = \{z \in \{0, 1\}^p : e'z = 1\}`, predictability is
 
@@ -110,15 +110,14 @@ def mixed_integer(
     >>> found.status, round(found.objective, 6), found.lower_bound
     ('optimal', 0.0, 0.0)
     """
-    check_listed(problem)
-    check_norm(problem)
-    check_gap(tol)
-    samples = EnumeratedSamples.of(problem)
-    if samples.priced and not samples.seen.all():
+    region = problem.region
+    if not isinstance(region, Affine) or not region.Z.discrete:
         raise UnsupportedError(
-            "mixed_integer: the suboptimality of binary sets needs every decision observed; use "
-            "Predictability, or drop the rows with NaN"
+            f"mixed_integer: {region!r} has no binary points (Affine of a set with binary=True "
+            "has; convex serves Scaled, ternary serves Ternary, bilinear the other Affine)"
         )
+    check_search(problem, tol)
+    samples = EnumeratedSamples.of(problem)
     with Clock(max_seconds) as clock:
         search = BranchAndBound(samples, tol, clock, 2**62 if max_iter is None else max_iter)
         for beta in starts(samples, np.random.default_rng(seed), n_starts, clock):
@@ -132,23 +131,14 @@ def mixed_integer(
     return bounded(problem, theta, status, bound, clock, search.nodes, search.history)
 
 
-def check_listed(problem: Problem) -> None:
-    """Refuse a class that is not a free affine image of a list of points."""
-    region = problem.region
-    if not isinstance(region, Affine) or not region.Z.discrete:
-        raise UnsupportedError(
-            f"mixed_integer: {region!r} has no binary points (Affine of a set with binary=True "
-            "has; convex serves Scaled, ternary serves Ternary, bilinear the other Affine)"
-        )
-
-
-def check_norm(problem: Problem) -> None:
-    """Refuse the l2 norm that is not squared, which programs of linear and squared terms lack."""
+def check_search(problem: Problem, tol: float) -> None:
+    """Refuse the l2 norm that is not squared, and a gap that no search can close or every has."""
     if problem.loss.norm == "l2" and not problem.loss.squared:
         raise UnsupportedError(
             f"{problem.loss!r} is a length that is not squared (l1, linf and the squared l2 are "
             "served; algorithm1 takes any norm)"
         )
+    check_gap(tol)
 
 
 def check_gap(tol: float) -> None:
@@ -207,8 +197,7 @@ class BranchAndBound:
     def __post_init__(self) -> None:
         self.program = NodeProgram(self.samples, self.clock)
         self._order = count()
-        spread = self.samples.known[self.samples.seen]
-        self.zero = ZERO_LOSS * float(np.var(spread))
+        self.zero = ZERO_LOSS * float(np.var(self.samples.decisions))
 
     def offer(self, beta: Array) -> None:
         """Take parameters that are better than the best so far, after improving them."""
@@ -293,9 +282,9 @@ class BranchAndBound:
     def _points(self, node: Node) -> range:
         """Return the points to try; of columns that nobody has yet, the first stands for all."""
         if not self.samples.interchangeable:
-            return range(self.samples.n_points)
+            return range(self.samples.psi.shape[1])
         used = max([*node.nearest.values(), *node.chosen.values()], default=-1)
-        return range(min(used + 2, self.samples.n_points))
+        return range(min(used + 2, self.samples.psi.shape[1]))
 
     def _most_wrong(
         self, node: Node, losses: Array, distances: Array, images: Array
@@ -333,9 +322,14 @@ def starts(
     samples: EnumeratedSamples, random: np.random.Generator, count: int, clock: Clock
 ) -> Iterator[Array]:
     """Yield matrices to begin from: clusters around the linear policy first, then random ones."""
-    features, x, weights, Z = samples.features, samples.decisions, samples.weights, samples.Z
+    features, x, weights, Z = (
+        samples.features,
+        samples.decisions,
+        samples.weights,
+        samples.problem.region.Z,
+    )
     policy = least_squares(features, x, weights)
-    residuals = np.nan_to_num(x - features @ policy)
+    residuals = x - features @ policy
     if samples.interchangeable:
         A = np.zeros((*policy.shape, Z.dimension))
         A[0] = _clusters(residuals, weights, Z.dimension, random).T
@@ -414,7 +408,7 @@ def _with_margin(program: NodeProgram, beta: Array) -> Array | None:
         margins, chosen = (NUDGE, 0.0), dict(enumerate(points.tolist()))
     for margin in margins:
         with contextlib.suppress(SolverError):
-            return program.solve(nearest, chosen, margin).beta
+            return program.solve(nearest, chosen, margin)[1]
     return None
 
 
@@ -446,7 +440,7 @@ def _soft(flat: Array, samples: EnumeratedSamples, temperature: float) -> tuple[
     prices = samples.prices(images)
     odds = np.exp((prices.min(axis=1, keepdims=True) - prices) / temperature)
     odds /= odds.sum(axis=1, keepdims=True)
-    gaps = (images - samples.known[:, None, :]) * samples.seen[:, None, :]
+    gaps = images - samples.decisions[:, None, :]
     squares = (gaps**2).sum(axis=2)
     means = (odds * squares).sum(axis=1)
     priced = -odds * (squares - means[:, None]) / temperature

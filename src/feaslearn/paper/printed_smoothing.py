@@ -1,4 +1,4 @@
-r"""Algorithm 2 as the paper has it: two weights of slacks, and an offset that is solved for.
+r"""Algorithm 2 as printed (Section 3.2): two weights of slacks, and an offset that is solved for.
 
 Descent is in A alone. The offset b joins z and :math:`\lambda` in the inner program, which couples
 the samples. :math:`\epsilon_1` weighs the slack of the equality and :math:`\epsilon_2` that of the
@@ -47,6 +47,11 @@ HALVINGS = 20
 ZERO = 0.1 * TIGHT_TOL
 
 
+def settled(epsilon: Any) -> Any:
+    """Return the change of a slack below which its weight is doubled."""
+    return 0.01 / 10.0 ** (np.log2(epsilon) + 1.0)
+
+
 class Inner(NamedTuple):
     """The optimum of the smoothed program for fixed columns."""
 
@@ -68,8 +73,6 @@ def printed_smoothing(
     """Descend from one start until both weights are the largest; return the last iterate."""
     if not isinstance(problem.region.Z, Simplex):
         raise DataError(f"algorithm2(printed=True) is for simplices, not {problem.region.Z!r}")
-    if np.isnan(problem.samples.decisions).any():
-        raise DataError("algorithm2(printed=True) needs every decision of a sample")
     into = Standardization.of(problem)
     begun = begin_at(problem, into, start, np.random.default_rng(seed), 0)
     A = problem.maps(into.revert(problem, begun)).A
@@ -82,10 +85,10 @@ def printed_smoothing(
         if epsilon.min() >= LARGEST or inner.value <= zero or clock.late():
             break
         moved, found, size = _armijo(inner_of, A, inner, epsilon, size)
-        settled = np.abs(found.slacks - inner.slacks) < 0.01 / 10.0 ** (np.log2(epsilon) + 1.0)
+        stable = np.abs(found.slacks - inner.slacks) < settled(epsilon)
         A, inner = moved, found
-        if settled.any():
-            epsilon = np.where(settled, np.minimum(2.0 * epsilon, LARGEST), epsilon)
+        if stable.any():
+            epsilon = np.where(stable, np.minimum(2.0 * epsilon, LARGEST), epsilon)
             inner = inner_of.solve(A, epsilon)
         first, second = map(float, epsilon)
         history.append({"smoothed_loss": inner.value, "epsilon": first, "epsilon_dual": second})

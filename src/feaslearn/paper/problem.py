@@ -34,7 +34,7 @@ Status = Literal["optimal", "converged", "stalled", "iteration limit", "time lim
 class Samples(NamedTuple):
     """What a loss reads: features (N, k) with the constant first, costs and decisions (N, n).
 
-    Decisions are NaN where they were not observed; weights (N,) are positive and sum to one.
+    Weights (N,) are positive and sum to one.
     Arrays are C-contiguous and of double precision, as kernels read them.
     """
 
@@ -86,13 +86,13 @@ class Data:
         set_it = object.__setattr__
         for name, values in (("signals", signals), ("decisions", decisions), ("costs", costs)):
             table = np.require(values, dtype=float, requirements=["C", "W"])
-            if table.ndim != 2 or not (np.isfinite(table).all() or name == "decisions"):
+            if table.ndim != 2 or not np.isfinite(table).all():
                 raise DataError(f"Data: {name} is not a table of finite numbers")
             set_it(self, name, table)
         if not len(self.signals) == len(self.decisions) == len(self.costs):
             raise DataError("Data: signals, decisions and costs need one row for each sample")
-        if self.costs.shape != self.decisions.shape or np.isinf(self.decisions).any():
-            raise DataError("Data: each decision needs a cost, and values that are not infinite")
+        if self.costs.shape != self.decisions.shape:
+            raise DataError("Data: each decision needs a cost")
         set_it(self, "cost_columns", tuple(int(j) for j in np.ravel(np.asarray(cost_columns))))
         set_it(self, "truth", truth)
 
@@ -230,7 +230,7 @@ class Problem:
 
     def returned_loss(self, theta: Array) -> float:
         """Return how far the returned decisions are from those observed; ties are no help here."""
-        residuals = np.nan_to_num(self.decisions(theta) - self.samples.decisions)
+        residuals = self.decisions(theta) - self.samples.decisions
         return float(self.samples.weights @ self.loss.lengths(residuals))
 
     def compared(self, objective: float, returned: float) -> float:
@@ -240,12 +240,6 @@ class Problem:
         ties.
         """
         return returned if isinstance(self.loss, Predictability) else objective
-
-    def measured_by(self, theta: Array) -> float:
-        """Return what candidates for the solution are compared by."""
-        if isinstance(self.loss, Predictability):
-            return self.returned_loss(theta)
-        return self.value(theta)
 
     def tied_share(self, theta: Array) -> float:
         """Return the weighted share of samples for which several decisions are optimal."""
@@ -313,8 +307,6 @@ class Clock:
     ----------
     max_seconds : float, default=None
         Limit on the wall time, from now on.
-    within : Clock, default=None
-        The clock of a larger search, which ends this one too.
 
     Examples
     --------
@@ -324,10 +316,10 @@ class Clock:
     False
     """
 
-    def __init__(self, max_seconds: float | None = None, within: Clock | None = None) -> None:
+    def __init__(self, max_seconds: float | None = None) -> None:
         if max_seconds is not None and not max_seconds > 0.0:
             raise DataError(f"max_seconds is {max_seconds!r}; it must be positive, or None")
-        self._began, self._within, self._pressed = time.monotonic(), within, False
+        self._began, self._pressed = time.monotonic(), False
         self._end = math.inf if max_seconds is None else self._began + float(max_seconds)
         self._handler: Callable[..., object] | None = None
 
@@ -359,16 +351,9 @@ class Clock:
         return time.monotonic() - self._began
 
     @property
-    def interrupted(self) -> bool:
-        """Whether the user ended the search."""
-        return self._pressed or (self._within is not None and self._within.interrupted)
-
-    @property
     def left(self) -> float:
         """Seconds left, at least zero; infinite without a limit."""
-        outer = math.inf if self._within is None else self._within.left
-        own = 0.0 if self._pressed else max(0.0, self._end - time.monotonic())
-        return min(own, outer)
+        return 0.0 if self._pressed else max(0.0, self._end - time.monotonic())
 
     def late(self) -> bool:
         """Return whether the time is up."""
@@ -382,4 +367,4 @@ class Clock:
     @property
     def status(self) -> Status:
         """How a search ended whose time is up."""
-        return "interrupted" if self.interrupted else "time limit"
+        return "interrupted" if self._pressed else "time limit"

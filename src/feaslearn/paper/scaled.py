@@ -1,4 +1,4 @@
-r"""Proposition 3.7, equation (13): a set of fixed shape, scaled and moved, to global optimality.
+r"""Proposition 3.7 (Section 3.3), equation (13): a set that is scaled and moved, to optimality.
 
 With :math:`A(s) = \alpha I`, :math:`\alpha \ge 0`, and :math:`\zeta_i = \alpha z_i` the training
 problem is convex:
@@ -113,9 +113,8 @@ def _least_squares(problem: Problem, points: Array) -> Array:
     """Return the best fit of ``alpha z* + b(s)`` with alpha not negative."""
     # What features leave of x, regressed on what they leave of z*, is the coefficient of z*.
     features, _, x, weights = problem.samples
-    z = np.where(np.isnan(x), np.nan, points)
-    of_x, of_z = least_squares(features, x, weights), least_squares(features, z, weights)
-    left_x, left_z = np.nan_to_num(x - features @ of_x), np.nan_to_num(z - features @ of_z)
+    of_x, of_z = least_squares(features, x, weights), least_squares(features, points, weights)
+    left_x, left_z = x - features @ of_x, points - features @ of_z
     size = float(weights @ (left_z**2).sum(axis=1))
     alpha = 0.0
     if size > SUM_ROUNDING * float(weights @ (points**2).sum(axis=1)):
@@ -128,8 +127,8 @@ def _by_program(problem: Problem, points: Array, tied: Mask, clock: Clock) -> tu
     cp, loss = load_cvxpy(), problem.loss
     features, costs, decisions, weights = problem.samples
     # Decisions of size one, so that tolerances mean the same in any unit.
-    unit = spread_or_size(decisions, float(np.nanstd(decisions)))
-    x, N = np.nan_to_num(decisions) / unit, problem.n_samples
+    unit = spread_or_size(decisions, float(np.std(decisions)))
+    x, N = decisions / unit, problem.n_samples
     alpha = cp.Variable(nonneg=True)
     b = cp.Variable((problem.n_features, problem.n_decisions))
     zeta, rows = alpha * points, list[Any]()
@@ -151,7 +150,7 @@ def _by_program(problem: Problem, points: Array, tied: Mask, clock: Clock) -> tu
             form, nu = form_of(face.Z), cp.Variable((1, face.Z.dimension))
             rows += in_cone(form, nu @ form.H.T - alpha * form.h[None])
             rows.append(zeta[i] == (nu @ face.matrix.T)[0] + alpha * face.offset)
-        gamma = cp.multiply(~np.isnan(decisions), zeta + features @ b - x)
+        gamma = zeta + features @ b - x
     if loss.is_squared_l2:
         objective = cp.sum_squares(cp.multiply(np.sqrt(weights)[:, None], gamma))
     else:

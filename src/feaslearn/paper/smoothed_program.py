@@ -1,4 +1,4 @@
-r"""Algorithm 2's inner problem as a convex program, for fixed A and b.
+r"""Algorithm 2's inner problem, equations (12), (26a) and (26b), as a convex program at fixed A, b.
 
 The smoothed loss of predictability, (12), and below it that of suboptimality, (26b):
 
@@ -57,14 +57,13 @@ class SmoothedProgram:
         self._target, self._c = cp.Parameter((count, n)), cp.Parameter((count, n))
         self._q, self._level = cp.Parameter((count, p)), cp.Parameter(count)
         self._roots = [cp.Parameter((count, 1), nonneg=True) for _ in range(4)]
-        self._seen = cp.Parameter((count, n), nonneg=True)
         z, lam = cp.Variable((count, p)), cp.Variable((count, len(h)))
         gamma, slack = cp.Variable((count, n)), cp.Variable((count, n))
         excess, slack_dual = cp.Variable((count, 1), nonneg=True), cp.Variable((count, p))
         self._found = z, gamma, slack, excess, slack_dual
         wide = np.ones((1, n))
         columns = (cp.multiply(A, z[:, [k]] @ wide) for k, A in enumerate(self._A))
-        # level = c'(x - b), and what is observed of x moves by gamma where its image counts
+        # level = c'(x - b), and x moves by gamma where its image counts
         moved = self._level
         if near:
             moved = self._level + cp.sum(cp.multiply(self._c, gamma), axis=1)
@@ -77,7 +76,7 @@ class SmoothedProgram:
             *([excess == 0] if near else [slack == 0]),
         ]
         fit, apart, priced, dual = self._roots
-        size = cp.sum_squares(cp.multiply(self._seen, cp.multiply(fit @ wide, gamma)))
+        size = cp.sum_squares(cp.multiply(fit @ wide, gamma))
         size += cp.sum_squares(cp.multiply(apart @ wide, slack))
         size += cp.sum_squares(cp.multiply(priced, excess))
         size += cp.sum_squares(cp.multiply(dual @ np.ones((1, p)), slack_dual))
@@ -87,8 +86,7 @@ class SmoothedProgram:
         """Solve the program at new maps; costs are taken as they are given."""
         features, c, decisions, weights = samples
         A, b = maps.at(features)
-        seen = ~np.isnan(decisions)
-        x = np.where(seen, decisions - b, 0.0)
+        x = decisions - b
         # Sizes of decisions and costs, which solvers should see as about one.
         length = max(float(np.abs(A).max(initial=0.0)), float(np.abs(x).max(initial=0.0))) or 1.0
         price = float(np.abs(c).max(initial=0.0)) or 1.0
@@ -98,12 +96,12 @@ class SmoothedProgram:
             parameter.value = size * root
         for k, parameter in enumerate(self._A):
             parameter.value = A[:, :, k] / length
-        self._target.value, self._c.value, self._seen.value = x / length, c / price, 1.0 * seen
+        self._target.value, self._c.value = x / length, c / price
         self._q.value = np.einsum("inp,in->ip", A, c) / (length * price)
         self._level.value = np.einsum("in,in->i", c, x) / (length * price)
         solve(self._program, "smoothed")
         z, gamma, slack, excess, dual = (np.array(variable.value) for variable in self._found)
-        gamma, slack = length * np.where(seen, gamma, 0.0), length * slack
+        gamma, slack = length * gamma, length * slack
         excess, dual = length * price * excess, length * price * dual
         slacks = np.column_stack([(slack**2).sum(axis=1), (dual**2).sum(axis=1)])
         values = (gamma**2).sum(axis=1) + excess[:, 0] ** 2 + epsilon * slacks.sum(axis=1)

@@ -29,7 +29,7 @@ from feaslearn.arrays import Array, Indices
 from feaslearn.exceptions import SolverError, UnsupportedError
 from feaslearn.paper.descent import least_squares
 from feaslearn.paper.losses import Predictability, Suboptimality
-from feaslearn.paper.milp import bounded, check_gap, check_norm
+from feaslearn.paper.milp import bounded, check_search
 from feaslearn.paper.problem import Clock, Found, OutOfTime, Problem, Status
 from feaslearn.paper.regions import Ternary
 from feaslearn.paper.regions.image import form_of
@@ -98,8 +98,7 @@ def ternary(
             f"ternary: {region.Z!r} is binary or curved; a polyhedral set without binary=True, "
             "such as Box or L1Ball, is served"
         )
-    check_norm(problem)
-    check_gap(tol)
+    check_search(problem, tol)
     # HiGHS hears of Ctrl-C by itself: the clock alone would wait for its end.
     clock = Clock(max_seconds)
     search = TernarySearch(problem, clock, tol)
@@ -115,7 +114,7 @@ class TernarySearch:
         self._problem, self._clock, self._tol = problem, clock, tol
         self._shape = problem.n_decisions, problem.region.Z.dimension
         self._squared = problem.loss.norm == "l2"
-        spread = float(np.nanvar(problem.samples.decisions))
+        spread = float(np.var(problem.samples.decisions))
         self._zero = ZERO_LOSS * (spread if self._squared else np.sqrt(spread))
         self.best, self.value = np.zeros(problem.size), np.inf
         self.bound, self.history = 0.0, list[dict[str, float]]()
@@ -161,7 +160,7 @@ class TernarySearch:
 
     def _first_tangents(self, program: TernaryProgram) -> None:
         decisions = self._problem.samples.decisions
-        width = float(np.nanstd(decisions)) or 1.0
+        width = float(np.std(decisions)) or 1.0
         for square in program.squares:
             for share in TANGENTS:
                 program.add_tangent(square, share * width)
@@ -169,7 +168,7 @@ class TernarySearch:
                     program.add_tangent(square, -share * width)
         if self._squared and isinstance(self._problem.loss, Predictability):
             # The squares of the best map are the ones that a bound has to reach.
-            gaps = (self._problem.decisions(self.best) - decisions)[~np.isnan(decisions)]
+            gaps = (self._problem.decisions(self.best) - decisions).ravel()
             for square, gap in zip(program.squares, gaps, strict=True):
                 program.add_tangent(square, float(gap))
 
@@ -326,11 +325,10 @@ class TernaryProgram:
         return multipliers
 
     def _residuals(self, i: int, P: Columns, M: Columns) -> Columns:
-        """Return the residuals of the decisions that were observed."""
+        """Return the residuals of the decisions."""
         model, x, phi = self.model, self._samples.decisions[i], self._samples.features[i]
-        counted = np.flatnonzero(~np.isnan(x))
-        residuals = model.columns(len(counted))
-        for j, residual in zip(counted, residuals, strict=True):
+        residuals = model.columns(len(x))
+        for j, residual in enumerate(residuals):
             terms = [(P[j], 1.0), (M[j], -1.0), (self.b[:, j], phi), (residual, -1.0)]
             model.row(terms, lower=x[j], upper=x[j])
         return residuals

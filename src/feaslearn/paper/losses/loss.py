@@ -1,13 +1,14 @@
-r"""The two losses of a decision under a region, equations (5a) and (5b).
+r"""The two losses of a decision under a region (Section 2.1), equations (5a), (5b) and J of (4).
 
 .. math::
     \ell^p_\theta(x, s) &= \min \{ \|x - y\| : y \in \arg\min_{R_\theta(s)} c(s)'y \} \\
     \ell^s_\theta(x, s) &= \|(g, \max(J, 0))\|, \quad g = \min_{z \in Z} \|x - A z - b\|, \quad
     J = c'(x - b) - \min_{z \in Z} (A'c)'z
 
-Both are zero exactly where x is optimal in the learned region. g is in units of x and J in units of
-money, so that the second depends on the unit of money (``normalize_cost=False``, the paper's
-convention) unless each cost is divided by its length.
+Predictability is the distance to all minimisers, the optimal face, and not to one of them. Both are
+zero exactly where x is optimal in the learned region (Proposition 2.1). g is in units of x and J in
+units of money, so that suboptimality depends on the unit of money (``normalize_cost=False``, the
+paper's convention) unless each cost is divided by its length.
 
 Gradients are closed forms, for :math:`d = 2 \gamma` (squared) or :math:`\gamma / \|\gamma\|`:
 :math:`\partial A_k = \phi_k d z'`, :math:`\partial b_k = \phi_k d`; where J is positive, it adds
@@ -24,29 +25,18 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.exceptions import DataError, UnsupportedError
-from feaslearn.paper.kernels import (
-    L1,
-    L2,
-    LINF,
-    SQUARED_L2,
-    UNIQUE,
-    UNSERVED,
-    can_project,
-    code_of,
-    predictability_rows,
-    suboptimality_rows,
-)
-from feaslearn.paper.regions.image import Image, face_of, turn_of
-from feaslearn.paper.regions.maps import Maps
+from feaslearn.exceptions import DataError
+from feaslearn.paper.kernels import projection_code
+from feaslearn.paper.regions.image import Image, face_of, form_of, nearest_latents, turn_of
+from feaslearn.paper.regions.maps import Maps, minimizers
+from feaslearn.paper.regions.programs import NORM_ORDERS, slopes_of
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.tolerances import SUM_ROUNDING, TIE_TOL
+from feaslearn.tolerances import divisors
 
 if TYPE_CHECKING:
     from feaslearn.paper.problem import Samples
 
 Norm = Literal["l2", "l1", "linf"]
-ORDERS: dict[str, float] = {"l1": 1, "l2": 2, "linf": np.inf}
 
 
 class RowLosses(NamedTuple):
@@ -73,8 +63,8 @@ class Loss(ABC):
     squared: bool = True
 
     def __post_init__(self) -> None:
-        if self.norm not in ORDERS:
-            raise DataError(f"norm={self.norm!r} is not known; use one of {', '.join(ORDERS)}")
+        if self.norm not in NORM_ORDERS:
+            raise DataError(f"norm={self.norm!r} is not known; use one of {', '.join(NORM_ORDERS)}")
 
     @abstractmethod
     def rows(self, Z: PrimitiveSet, maps: Maps, samples: Samples) -> RowLosses:
@@ -85,11 +75,6 @@ class Loss(ABC):
         """Whether distances are squared Euclidean ones."""
         return self.norm == "l2" and self.squared
 
-    @property
-    def code(self) -> int:
-        """The number that kernels know the norm by."""
-        return {"l2": SQUARED_L2 if self.squared else L2, "l1": L1, "linf": LINF}[self.norm]
-
     def unit_costs(self, costs: Array) -> Array:
         """Return costs of length one; where a loss depends on their length, as they are."""
         lengths = np.linalg.norm(costs, axis=1, keepdims=True)
@@ -99,24 +84,22 @@ class Loss(ABC):
         """Return the norm of each row of residuals, squared where asked."""
         if self.is_squared_l2:
             return np.asarray(np.einsum("ij,ij->i", residuals, residuals))
-        return np.asarray(np.linalg.norm(residuals, ord=ORDERS[self.norm], axis=1))
+        return np.asarray(np.linalg.norm(residuals, ord=NORM_ORDERS[self.norm], axis=1))
 
-    def measure(self, residual: Array, slope: Array) -> tuple[float, Array]:
-        """Return the norm of a residual and its derivative, given that of the norm itself."""
-        length = float(np.linalg.norm(residual, ORDERS[self.norm]))
-        return (length**2, 2.0 * length * slope) if self.is_squared_l2 else (length, slope)
+    def measured(self, residuals: Array, slopes: Array) -> tuple[Array, Array]:
+        """Return the norm of each row of residuals and its derivative, given the norm's own."""
+        return self.lengths(residuals), 2.0 * residuals if self.is_squared_l2 else slopes
 
 
-def no_gradient(maps: Maps) -> Maps:
-    """Return zero maps to add gradients to."""
-    return Maps(np.zeros_like(maps.A), np.zeros_like(maps.b))
+def gradient_of(samples: Samples, steps: Array, z: Array) -> Maps:
+    """Return ``sum_i w_i phi_ik d_i (z_i', 1)``: the gradient in A and b of steps d of an image."""
+    weighted = samples.weights[:, None] * samples.features
+    return Maps(np.einsum("ik,in,ip->knp", weighted, steps, z), weighted.T @ steps)
 
 
 @dataclass(frozen=True)
 class Predictability(Loss):
     r"""The distance of x to the set of optimal decisions of the region, equation (5a).
-
-    Decisions that were not observed (NaN) do not count.
 
     Parameters
     ----------
@@ -137,38 +120,30 @@ class Predictability(Loss):
 
     def rows(self, Z: PrimitiveSet, maps: Maps, samples: Samples) -> RowLosses:
         """Return the loss of every sample with the gradient of their weighted sum."""
-        values = np.empty(len(samples.weights))
-        states = np.full(len(values), UNSERVED, dtype=np.int8)
-        gradient, code = no_gradient(maps), code_of(Z)
-        if code is not None:
-            faces = self.code < L1 and can_project(code)
-            predictability_rows(
-                code, *maps, *samples, TIE_TOL, self.code, faces, values, states, *gradient
-            )
-        for i in np.flatnonzero(states == UNSERVED):
-            values[i], tied = self._solve(Z, maps, samples, int(i), gradient)
-            states[i] = UNSERVED if tied else UNIQUE
-        return RowLosses(values, states != UNIQUE, gradient)
-
-    def _solve(
-        self, Z: PrimitiveSet, maps: Maps, samples: Samples, i: int, gradient: Maps
-    ) -> tuple[float, bool]:
-        """Measure the distance to one optimal face with a solver; add to the gradient."""
-        phi, c, x, weight = (each[i] for each in samples)
-        (A,), (b,) = maps.at(phi[None, :])
-        q = A.T @ c
-        rounding = SUM_ROUNDING * float(np.abs(phi) @ np.abs(maps.A).max(axis=2) @ np.abs(c))
-        q[np.abs(q) <= rounding] = 0.0
-        face = face_of(Z, q, max(TIE_TOL * np.abs(q).max(initial=0.0), rounding))
-        optimal = Image(face.Z, A @ face.matrix, A @ face.offset + b)
-        w, slope = optimal.nearest(x, self.norm)
-        value, slope = self.measure(np.nan_to_num(optimal.at(w) - x), slope)
-        step = weight * slope
-        gradient.A[...] += phi[:, None, None] * np.outer(step, face.at(w))
-        gradient.b[...] += np.outer(phi, step)
-        if face.is_point:
-            gradient.A[...] += phi[:, None, None] * np.outer(c, turn_of(Z, q, A.T @ step))
-        return value, not face.is_point
+        features, costs, decisions, _ = samples
+        (A, b), latent = maps.at(features), maps.latent_costs(features, costs)
+        z, tied = minimizers(Z, *latent)
+        by_solver = tied
+        if self.norm == "l2" and (code := projection_code(Z)) is not None:
+            tables = A, decisions - b, *latent
+            z[tied] = nearest_latents(code, *(table[tied] for table in tables))
+            by_solver = np.zeros_like(tied)
+        residuals = maps.images(features, z) - decisions
+        slopes = slopes_of(residuals, self.norm)
+        for i in np.flatnonzero(by_solver):
+            face = face_of(Z, latent.costs[i], latent.tolerances[i])
+            optimal = Image(face.Z, A[i] @ face.matrix, A[i] @ face.offset + b[i])
+            w, slopes[i] = optimal.nearest(decisions[i], self.norm)
+            z[i], tied[i] = face.at(w), not face.is_point
+            residuals[i] = optimal.at(w) - decisions[i]
+        values, steps = self.measured(residuals, slopes)
+        gradient = gradient_of(samples, steps, z)
+        if not form_of(Z).polyhedral:
+            turns = np.zeros_like(z)
+            for i in np.flatnonzero(~tied):
+                turns[i] = turn_of(Z, latent.costs[i], A[i].T @ steps[i])
+            gradient.A[...] += gradient_of(samples, costs, turns).A
+        return RowLosses(values, tied, gradient)
 
 
 @dataclass(frozen=True)
@@ -203,45 +178,33 @@ class Suboptimality(Loss):
 
     def rows(self, Z: PrimitiveSet, maps: Maps, samples: Samples) -> RowLosses:
         """Return the loss of every sample with the gradient of their weighted sum."""
-        if np.isnan(samples.decisions).any():
-            raise UnsupportedError(
-                "Suboptimality needs every decision of a sample; Predictability takes what was "
-                "observed"
-            )
         samples = samples._replace(costs=self.unit_costs(samples.costs))
-        values = np.empty(len(samples.weights))
-        gradient, code = no_gradient(maps), code_of(Z)
-        if code is not None and can_project(code) and self.code < L1:
-            suboptimality_rows(code, *maps, *samples, self.code, values, *gradient)
+        features, costs, decisions, _ = samples
+        (A, b), (q, _) = maps.at(features), maps.latent_costs(features, costs)
+        targets = decisions - b
+        cheapest, _ = minimizers(Z, q, np.zeros(len(q)))
+        J = np.einsum("in,in->i", costs, targets) - np.einsum("ip,ip->i", q, cheapest)
+        excess = np.maximum(J, 0.0)
+        if (code := projection_code(Z)) is not None and self.norm == "l2":
+            z = nearest_latents(code, A, targets)
+            slopes = slopes_of(np.einsum("inp,ip->in", A, z) - targets, self.norm)
         else:
-            for i in range(len(values)):
-                values[i] = self._solve(Z, maps, samples, i, gradient)
+            nearest = [Image(Z, M).nearest(x, self.norm) for M, x in zip(A, targets, strict=True)]
+            z, slopes = (np.array(part) for part in zip(*nearest, strict=True))
+        residuals = np.einsum("inp,ip->in", A, z) - targets
+        pairs = np.column_stack([residuals, excess])
+        values, steps = self.measured(pairs, self._joined(residuals, slopes, excess))
+        near, dear = gradient_of(samples, steps[:, :-1], z), -steps[:, -1:] * costs
+        in_J = gradient_of(samples, dear, cheapest)
+        gradient = Maps(near.A + in_J.A, near.b + in_J.b)
         return RowLosses(values, np.zeros(len(values), dtype=bool), gradient)
 
-    def _solve(
-        self, Z: PrimitiveSet, maps: Maps, samples: Samples, i: int, gradient: Maps
-    ) -> float:
-        """Find g and J of one row, with the help of a solver; add to the gradient."""
-        phi, c, x, weight = (each[i] for each in samples)
-        (A,), (b,) = maps.at(phi[None, :])
-        target, best = x - b, Z.argmin(A.T @ c)
-        excess = max(float(c @ (target - A @ best)), 0.0)
-        z, slope = Image(Z, A, np.zeros(len(x))).nearest(target, self.norm)
-        pair = np.append(A @ z - target, excess)
-        value, slope = self.measure(pair, self._joined(pair[:-1], slope, excess))
-        step, price = weight * slope[:-1], weight * slope[-1]
-        in_A = np.outer(step, z) - price * np.outer(c, best)
-        gradient.A[...] += phi[:, None, None] * in_A
-        gradient.b[...] += np.outer(phi, step - price * c)
-        return value
-
-    def _joined(self, residual: Array, slope: Array, excess: float) -> Array:
-        """Return the derivative of ``|(g, J)|``, given that of g alone."""
-        if self.norm == "l1":
-            return np.append(slope, float(excess > 0.0))
-        if self.norm == "linf":
-            costly = excess > np.abs(residual).max()
-            return np.append(0.0 * slope if costly else slope, float(costly))
-        g = float(np.linalg.norm(residual))
-        length = float(np.hypot(g, excess))
-        return np.append(g * slope, excess) / (length if length > 0.0 else 1.0)
+    def _joined(self, residuals: Array, slopes: Array, excess: Array) -> Array:
+        """Return the derivative of each ``|(g, J)|``, given that of g alone."""
+        if self.norm == "l2":
+            g = np.linalg.norm(residuals, axis=1, keepdims=True)
+            pairs = np.column_stack([g * slopes, excess])
+            return pairs / divisors(np.hypot(g, excess[:, None]))
+        costly = excess > (0.0 if self.norm == "l1" else np.abs(residuals).max(axis=1))
+        kept = costly & (self.norm == "linf")
+        return np.column_stack([np.where(kept[:, None], 0.0, slopes), costly])

@@ -23,12 +23,12 @@ import numpy as np
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import UnsupportedError
-from feaslearn.paper.losses.loss import ORDERS, Loss, Predictability
+from feaslearn.paper.losses.loss import Loss, Predictability
 from feaslearn.paper.problem import Problem
 from feaslearn.paper.programs import CONIC, LINEAR, in_cone, load_cvxpy, solve
 from feaslearn.paper.regions.faces import optimal_face
 from feaslearn.paper.regions.image import form_of
-from feaslearn.paper.regions.programs import minimize_linear
+from feaslearn.paper.regions.programs import NORM_ORDERS, minimize_linear
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.tolerances import SUM_ROUNDING
 
@@ -76,7 +76,7 @@ class LossProgram:
         self._loss, self._form = loss, form_of(Z)
         self._near, p = isinstance(loss, Predictability), Z.dimension
         self._A, self._q, self._cost = cp.Parameter((n, p)), cp.Parameter(p), cp.Parameter()
-        self._b, self._c, self._x, self._seen = (cp.Parameter(n) for _ in range(4))
+        self._b, self._c, self._x = (cp.Parameter(n) for _ in range(3))
         self._gamma, z, lam = cp.Variable(n), cp.Variable(p), cp.Variable(len(self._form.h))
         self._excess = cp.Variable(nonneg=True)
         moved = self._cost + self._c @ self._gamma if self._near else self._cost - self._excess
@@ -92,9 +92,7 @@ class LossProgram:
     def _stated(self, gamma: Any, rows: list[Any]) -> Any:
         """Return the program that minimises the norm of a correction."""
         cp, loss = load_cvxpy(), self._loss
-        size = cp.multiply(self._seen, gamma)
-        if not self._near:
-            size = cp.hstack([gamma, self._excess])
+        size = gamma if self._near else cp.hstack([gamma, self._excess])
         order = {"l1": 1, "l2": 2, "linf": "inf"}[loss.norm]
         measure = cp.sum_squares(size) if loss.is_squared_l2 else cp.norm(size, order)
         return cp.Problem(cp.Minimize(measure), rows)
@@ -103,7 +101,7 @@ class LossProgram:
         """Return the loss of one pair."""
         # The minimisers do not depend on the unit of money, but the tolerances of solvers do.
         unit = float(np.abs(c).max()) or 1.0 if self._near else 1.0
-        self._seen.value, x, c = 1.0 * ~np.isnan(x), np.nan_to_num(x), c / unit
+        c = c / unit
         q = A.T @ c
         # A cost at right angles to the region is no cost; rounding alone must not make it one.
         q[np.abs(q) <= SUM_ROUNDING * (np.abs(A).T @ np.abs(c))] = 0.0
@@ -115,10 +113,8 @@ class LossProgram:
             program = self._stated(gamma, self._complementary(gamma, q))
         linear = self._form.polyhedral and self._loss.norm != "l2"
         solve(program, "loss", LINEAR if linear else CONIC)
-        found = np.array(gamma.value) * self._seen.value
-        if not self._near:
-            found = np.append(gamma.value, self._excess.value)
-        length = float(np.linalg.norm(found, ORDERS[self._loss.norm]))
+        found = gamma.value if self._near else np.append(gamma.value, self._excess.value)
+        length = float(np.linalg.norm(found, NORM_ORDERS[self._loss.norm]))
         return length * length if self._loss.is_squared_l2 else length
 
     def _complementary(self, gamma: Any, q: Array) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Problem 2 of section 5.2: which lines a power network has, and which of them the data tell."""
+"""Problem 2 (Section 4.2): which lines a power network has, and which of them the data tell."""
 
 from __future__ import annotations
 

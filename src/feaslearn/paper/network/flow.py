@@ -1,4 +1,4 @@
-r"""Appendix "Reformulation of Problem 2": the mixed-integer linear program of a network.
+r"""Appendix G, equations (27) and (28): Problem 2 as a mixed-integer linear program.
 
 One binary ``y_l`` says whether candidate line ``l`` is there, however many the samples. For each
 sample, with ``u`` the dispatch, ``z`` the flows and ``S_k`` the plants of the k lowest prices,

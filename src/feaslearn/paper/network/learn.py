@@ -1,4 +1,4 @@
-r"""Problem 2 of section 5.2: the lines of a network, learned from dispatches.
+r"""Problem 2 (Section 4.2): the lines of a network, learned from dispatches.
 
 .. math::
     \min_{y \in \{0,1\}^L} \Big( \frac1N \sum_i \ell(x_i; y, s_i),\; \sum_l y_l \Big)
@@ -229,10 +229,10 @@ def learn_network(
 def losses_of(data: Data, candidates: TransportNetwork, loss: LossName) -> NetworkLosses:
     """Check the data, and return what measures networks on them."""
     demands = demands_of(data, candidates)
-    if data.costs.shape[1] != len(candidates.plants) or np.isnan(data.decisions).any():
+    if data.costs.shape[1] != len(candidates.plants):
         raise DataError(
             f"learn_network: decisions have {data.costs.shape[1]} columns for "
-            f"{len(candidates.plants)} plants, or some were not observed"
+            f"{len(candidates.plants)} plants"
         )
     if not (fine := candidates.serves(demands)).all():
         raise DataError(

@@ -1,4 +1,4 @@
-r"""Both losses of Problem 2 for whole networks, exact and without a solver.
+r"""Both losses (5a), (5b) of Problem 2 for whole networks, exact and without a solver.
 
 .. math:: \ell^p(y) = \min_u \{ \|x - u\|_1 : u \text{ cheapest under } y \}, \qquad
     \ell^s(y) = \min_u \{ \|x - u\|_1 : u \text{ feasible under } y \} + (c'x - \min_u c'u)^+

@@ -1,4 +1,4 @@
-r"""The power system of section 5.2: plants serve the demand of nodes through lines.
+r"""The power system of Section 4, equation (14): plants serve the demand of nodes through lines.
 
 .. math:: \min_{x, z} c'x \quad \text{s.t.} \quad E x = B z + d,\; |z| \le f,\; 0 \le x \le C
 

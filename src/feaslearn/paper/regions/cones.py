@@ -1,4 +1,4 @@
-r"""Cones and conic forms: every compact convex set here is :math:`Z = \{z : Hz - h \in K\}`.
+r"""Cones and conic forms, equation (7b): compact convex sets :math:`Z = \{z : Hz - h \in K\}`.
 
 K is a product of the orthant, zero, second-order and semidefinite cones; :math:`K^*` is the same
 product with free rows in the place of zero. A semidefinite cone holds symmetric matrices as scaled
@@ -67,25 +67,6 @@ class ConicForm(NamedTuple):
         for cone in self.cones:
             yield cone, slice(start, start + cone.size)
             start += cone.size
-
-    def violation(self, Z: Array) -> Array:
-        """Return how far each row of ``Z`` (N, p) is from satisfying the worst of the rows."""
-        slack = Z @ self.H.T - self.h
-        worst = np.zeros(len(Z))
-        for cone, rows in self.blocks():
-            if cone.size:
-                np.maximum(worst, _cone_violation(cone, slack[:, rows]), out=worst)
-        return worst
-
-
-def _cone_violation(cone: Cone, slack: Array) -> Array:
-    if cone.kind == "nonnegative":
-        return np.asarray(-slack.min(axis=1))
-    if cone.kind == "zero":
-        return np.asarray(np.abs(slack).max(axis=1))
-    if cone.kind == "semidefinite":
-        return np.asarray(-np.linalg.eigvalsh(matrices(slack))[:, 0])
-    return np.asarray(np.linalg.norm(slack[:, 1:], axis=1) - slack[:, 0], dtype=float)
 
 
 def is_polyhedral(cones: Sequence[Cone]) -> bool:

@@ -1,4 +1,4 @@
-"""Sets given by their conic form, Z = {z : H z - h in K}."""
+"""Equation (7b): sets given by their conic form, Z = {z : H z - h in K}."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from feaslearn.paper.regions.programs import (
 from feaslearn.sets.primitive_set import PrimitiveSet, Ties
 from feaslearn.sets.vertex_enumeration import vertices_of_form
 from feaslearn.tolerances import (
+    INSIDE_TOL,
     MOST_VERTICES,
     POINT_TOL,
     TIE_TOL,
@@ -95,6 +96,10 @@ class ConicSet(PrimitiveSet):
     def check(self) -> None:
         """Refuse an empty set, and an unbounded one with the entry that has no limit."""
         check_nonempty_and_bounded(self._form, self)
+
+    def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> Mask:
+        """Return for each row of ``Z`` whether it lies in the set, relative to the set's size."""
+        return Image(self, np.eye(self.dimension)).contains(Z, tolerance)
 
     def argmin(self, Q: ArrayLike, ties: Ties = "first") -> Array:
         """Return a minimiser of ``q'z`` for each row q of ``Q``; any, where several are optimal.

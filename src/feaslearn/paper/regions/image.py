@@ -1,4 +1,4 @@
-"""One region: the image of a set under one map, with its faces and nearest points."""
+"""Equation (7a) at one signal: the image of a set, with its faces and nearest points."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.exceptions import DataError
-from feaslearn.paper.kernels import can_project, code_of, nearest
+from feaslearn.exceptions import DataError, UnsupportedError
+from feaslearn.paper.kernels import nearest_rows, projection_code
 from feaslearn.paper.regions.cones import ConicForm
 from feaslearn.paper.regions.faces import turn
 from feaslearn.paper.regions.programs import (
@@ -22,8 +22,10 @@ from feaslearn.paper.regions.programs import (
     unit,
 )
 from feaslearn.sets.half_spaces import distinct, extreme_points, flat_dimension
+from feaslearn.sets.l2_ball import L2Ball
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.simplex import Simplex
+from feaslearn.solvers.oracle_kernels import SetCode
 from feaslearn.tolerances import ACCEPT_TOL, MOST_VERTICES, ROUNDING, extent_of, powers_of_two
 
 
@@ -43,10 +45,27 @@ def turn_of(Z: PrimitiveSet, q: Array, direction: Array) -> Array:
 
     Zero where Z is polyhedral and the minimiser unique; a curved set turns.
     """
-    form = form_of(Z)
-    if form.polyhedral:
+    form, length = form_of(Z), float(np.linalg.norm(q))
+    if form.polyhedral or length == 0.0:
         return np.zeros(len(q))
+    if isinstance(Z, L2Ball):
+        return (q * (q @ direction) / length**2 - direction) / length
     return turn(form, minimize_linear(form, q), q, direction)
+
+
+def nearest_latents(
+    code: SetCode,
+    M: Array,
+    targets: Array,
+    Q: Array | None = None,
+    tolerances: Array | None = None,
+) -> Array:
+    """Return for each sample the z whose image is nearest to a target, among minimisers of q'z."""
+    found = np.empty((len(M), M.shape[2]))
+    Q = np.zeros(found.shape) if Q is None else Q
+    tolerances = np.zeros(len(M)) if tolerances is None else tolerances
+    nearest_rows(code, M, targets, Q, tolerances, found)
+    return found
 
 
 @dataclass(frozen=True, eq=False, init=False)
@@ -111,26 +130,23 @@ class Image:
         return Image(face.Z, self.matrix @ face.matrix, self.matrix @ face.offset + self.offset)
 
     def nearest(self, x: ArrayLike, norm: str = "l2") -> Nearest:
-        """Return the latent z of the point nearest to ``x``; NaN entries of x do not count."""
+        """Return the latent z of the point nearest to ``x``."""
+        if norm not in NORM_ORDERS:
+            raise UnsupportedError(f"norm={norm!r} is not known; use 'l2', 'l1' or 'linf'")
         target = np.asarray(x, dtype=float) - self.offset
         # Standardized, so that tolerances mean the same for small numbers as for large ones.
-        unit_size = powers_of_two(extent_of(self.matrix, np.nan_to_num(target)))
+        unit_size = powers_of_two(extent_of(self.matrix, target))
         target, M = target / unit_size, self.matrix / unit_size
-        seen = ~np.isnan(target)
-        if not seen.all():
-            target, M = np.where(seen, target, 0.0), np.where(seen[:, None], M, 0.0)
         if self.Z.discrete:
             return nearest_listed(self.Z.vertices(), M, target, norm)
-        code = code_of(self.Z)
-        if norm == "l2" and code is not None and can_project(code):
-            z = np.empty(self.Z.dimension)
-            nearest(code, M, target, np.zeros(len(z)), 0.0, z)
+        if norm == "l2" and (code := projection_code(self.Z)) is not None:
+            z = nearest_latents(code, M[None], target[None])[0]
             return Nearest(z, unit(M @ z - target, target))
         return nearest_by_solver(form_of(self.Z), M, target, norm)
 
     def distance(self, x: ArrayLike, norm: str = "l2") -> float:
-        """Return the distance of ``x`` to the image in a norm; NaN entries do not count."""
-        gap = np.nan_to_num(np.asarray(x, dtype=float) - self.at(self.nearest(x, norm).latent))
+        """Return the distance of ``x`` to the image in a norm."""
+        gap = np.asarray(x, dtype=float) - self.at(self.nearest(x, norm).latent)
         return float(np.linalg.norm(gap, NORM_ORDERS[norm]))
 
     def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> Mask:

@@ -19,10 +19,10 @@ import numpy as np
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError
-from feaslearn.paper.kernels import code_of, predict_rows
+from feaslearn.paper.kernels import code_of, minimize_rows
 from feaslearn.paper.regions.image import Image
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.tolerances import TIE_TOL
+from feaslearn.tolerances import SUM_ROUNDING, TIE_TOL
 
 Ties = Literal["first", "center"]
 
@@ -40,6 +40,46 @@ class Maps(NamedTuple):
         """Return ``A(s)`` (N, n, p) and ``b(s)`` (N, n) for rows of features (N, k)."""
         k, n, p = self.A.shape
         return (features @ self.A.reshape(k, n * p)).reshape(-1, n, p), features @ self.b
+
+    def images(self, features: Array, Z: Array) -> Array:
+        """Return ``A(s) z + b(s)`` for rows of features and latent points, (N, n)."""
+        # Term by term, so that a zero entry of z adds exactly nothing.
+        found = np.zeros((len(features), self.b.shape[1]))
+        for phi, b in zip(features.T, self.b, strict=True):
+            found += phi[:, None] * b
+        for j, z in enumerate(Z.T):
+            for phi, A in zip(features.T, self.A, strict=True):
+                found += (phi * z)[:, None] * A[:, j]
+        return found
+
+    def latent_costs(self, features: Array, costs: Array) -> LatentCosts:
+        """Return ``q = A(s)'c`` of each sample, and below what difference two of its values tie.
+
+        No difference that rounding alone can make breaks a tie: where a cost is at right angles to
+        the whole region, q is zero, and computed it is a few times 1e-17.
+        """
+        q = np.einsum("inp,in->ip", self.at(features)[0], costs)
+        sizes = np.abs(features) @ np.abs(self.A).max(axis=2)
+        rounding = SUM_ROUNDING * np.einsum("in,in->i", sizes, np.abs(costs))
+        q[np.abs(q) <= rounding[:, None]] = 0.0
+        return LatentCosts(q, np.maximum(TIE_TOL * np.abs(q).max(axis=1), rounding))
+
+
+class LatentCosts(NamedTuple):
+    """Latent costs q (N, p), and the difference (N,) below which their values tie."""
+
+    costs: Array
+    tolerances: Array
+
+
+def minimizers(Z: PrimitiveSet, Q: Array, tolerances: Array) -> tuple[Array, Mask]:
+    """Return for each row q the first minimiser of ``q'z``, and whether there are several."""
+    code = code_of(Z)
+    if code is None:
+        return Z.argmin(Q), Z.tied(Q)
+    found, tied = np.empty(Q.shape), np.empty(len(Q), dtype=bool)
+    minimize_rows(code, Q, tolerances, found, tied)
+    return found, tied
 
 
 @dataclass(frozen=True)
@@ -130,15 +170,12 @@ class MapClass(ABC):
         self, theta: Array, features: Array, costs: Array, ties: Ties = "first"
     ) -> tuple[Array, Mask]:
         """Return decisions of least cost, and which rows have several latent minimisers."""
-        maps, code = self.maps(theta, costs.shape[1], features.shape[1]), code_of(self.Z)
-        if code is not None and ties == "first":
-            found, tied = np.empty(costs.shape), np.empty(len(costs), dtype=bool)
-            predict_rows(code, *maps, features, costs, TIE_TOL, found, tied)
-            return found, tied
-        A, b = maps.at(features)
-        q = np.einsum("inp,in->ip", A, costs)
-        z, tied = self.Z.argmin(q, ties=ties), self.Z.tied(q)
-        return np.einsum("inp,ip->in", A, z) + b, tied
+        maps = self.maps(theta, costs.shape[1], features.shape[1])
+        latent = maps.latent_costs(features, costs)
+        z, tied = minimizers(self.Z, *latent)
+        if ties == "center":
+            z = self.Z.argmin(latent.costs, ties=ties)
+        return maps.images(features, z), tied
 
 
 @dataclass(frozen=True)

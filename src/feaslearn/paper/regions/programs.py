@@ -1,6 +1,6 @@
 r"""Programs over conic sets, by Clarabel: linear costs with their multipliers, nearest points.
 
-Strong duality is what the paper's reformulations rest on:
+Strong duality is what Theorem 3.3 rests on; with curved cones it needs a point inside:
 
 .. math:: \min \{q'z : Hz - h \in K\} = \max \{\lambda'h : H'\lambda = q, \lambda \in K^*\}
 """
@@ -20,7 +20,6 @@ from feaslearn.exceptions import (
     InfeasibleProblemError,
     SolverError,
     UnboundedProblemError,
-    UnsupportedError,
 )
 from feaslearn.paper.regions.cones import Cone, ConicForm, is_polyhedral, side
 from feaslearn.solvers.highs import Answers, Bounds, WarmProgram
@@ -146,8 +145,6 @@ def nearest_by_solver(form: ConicForm, M: Array, target: Array, norm: str) -> Ne
     if norm == "l2":
         z = _nearest_l2(form, M, target)
         return Nearest(z, unit(M @ z - target, target))
-    if norm not in ("l1", "linf"):
-        raise UnsupportedError(f"norm={norm!r} is not known; use 'l2', 'l1' or 'linf'")
     limit = np.eye(n) if norm == "l1" else np.ones((n, 1))
     measure, bounds = np.vstack([-M, M]), np.vstack([limit, limit])
     offset = np.concatenate([-target, target])
@@ -157,17 +154,21 @@ def nearest_by_solver(form: ConicForm, M: Array, target: Array, norm: str) -> Ne
 
 def nearest_listed(points: Array, M: Array, target: Array, norm: str) -> Nearest:
     """Return the one of the listed points whose image is nearest to a target, in a norm."""
-    if norm not in NORM_ORDERS:
-        raise UnsupportedError(f"norm={norm!r} is not known; use 'l2', 'l1' or 'linf'")
     residuals = points @ M.T - target
     best = int(np.linalg.norm(residuals, NORM_ORDERS[norm], axis=1).argmin())
-    residual = residuals[best]
     if norm == "l2":
-        return Nearest(points[best], unit(residual, target))
-    slope = np.sign(residual)
+        return Nearest(points[best], unit(residuals[best], target))
+    return Nearest(points[best], slopes_of(residuals[[best]], norm)[0])
+
+
+def slopes_of(residuals: Array, norm: str) -> Array:
+    """Return a derivative of the norm of each row of residuals; zero where there is no unique."""
+    if norm == "l2":
+        return residuals / divisors(np.linalg.norm(residuals, axis=1, keepdims=True))
+    slopes = np.sign(residuals)
     if norm == "linf":
-        slope = slope * (np.arange(len(slope)) == np.abs(residual).argmax())
-    return Nearest(points[best], slope)
+        slopes *= np.arange(slopes.shape[1]) == np.abs(residuals).argmax(axis=1)[:, None]
+    return slopes
 
 
 def unit(residual: Array, target: Array) -> Array:
