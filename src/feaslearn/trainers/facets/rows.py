@@ -130,6 +130,7 @@ class Rows:
     K: Array
     G: Array
     on_G: Mask
+    zero: Array
 
     @property
     def one(self) -> Array:
@@ -145,15 +146,18 @@ class Rows:
     def exact(self) -> bool:
         """Whether the rows show that there is no noise: an equality, or atoms at extremes.
 
-        Continuous noise leaves no equality at rounding and no value that many rows share.
+        Continuous noise leaves no equality at rounding and no value that many rows share; but noise
+        in proportion to the value leaves zeros what they are.
         """
         if len(self.E):
             return True
-        for v, at_lo, at_up in zip(self.x.T, self.at_lo.T, self.at_up.T, strict=True):
-            inner = np.unique(v[~(at_lo | at_up)], return_counts=True)[1]
-            ends = max(int(at_lo.sum()), int(at_up.sum()))
-            if ends > max(3, 0.005 * len(v), 2 * int(inner.max(initial=1))):
-                return True
+        for j, v in enumerate(self.x.T):
+            at = (self.at_lo[:, j], self.at_up[:, j])
+            inner = np.unique(v[~(at[0] | at[1])], return_counts=True)[1]
+            least = max(3, 0.005 * len(v), 2 * int(inner.max(initial=1)))
+            for side in at:
+                if side.sum() > least and np.abs(v[side] - self.zero[j]).max() > DECISION_TOL:
+                    return True
         return False
 
 
@@ -414,6 +418,7 @@ def standard_rows(
         K=K,
         G=G,
         on_G=on_G,
+        zero=-mean[moving] / scale,
     )
     return rows, units
 
