@@ -21,12 +21,15 @@ from feaslearn.tolerances import (
     ZERO_PRICE,
 )
 from feaslearn.trainers.facets.noise import (
+    FINEST,
     FLAT,
     LESS_FLAT,
     NEAR,
     UNLIKELY,
+    Noise,
     answers_to_prices,
     hidden_equalities,
+    noise_profiles,
     noisy_bounds,
 )
 from feaslearn.trainers.facets.rows import Learned, Rows, Task, known_ends, standard_rows
@@ -71,24 +74,26 @@ def learn_noisy(task: Task, noise: float | None = None) -> Learned:
     seen = np.zeros((2, len(units.moving)), bool)
     seen[:, units.moving] = fit.seen
     error = (task.solve(learned).decisions - task.decisions) / units.std
-    far = ~(np.abs(error).max(axis=1, initial=0.0) <= UNLIKELY * fit.sigma)
+    level = fit.noise.typical
+    far = ~(np.abs(error).max(axis=1, initial=0.0) <= UNLIKELY * level)
     kinds = ("noisy",) * len(fit.a)
-    return Learned(learned, kinds, seen[0], seen[1], far, "noisy", fit.sigma)
+    return Learned(learned, kinds, seen[0], seen[1], far, "noisy", level)
 
 
 def _best_start(rows: Rows, w: Array, task: Task, noise: float | None) -> _Fit:
     """Return the equalities and bounds under which decisions are predicted best.
 
-    The data do not say whether the noise of each decision is the same in its own unit or in its
-    spread, which decides the direction of least variance. Where nothing tells the noise, it may be
-    so large that equalities are hardly flatter than others; and so they may be in one unit where
-    there are some in the other.
+    The data do not say how noise differs between entries, which decides the direction of least
+    variance. Where nothing tells the noise, it may be so large that equalities are hardly flatter
+    than others; and so they may be under one profile where there are some under the other.
     """
-    units = (np.ones(rows.x.shape[1]), rows.scale)
-    starts = [_Fit(rows, w, task, noise, FLAT, unit) for unit in units]
-    if any(len(fit.E) for fit in starts) or not any(fit.told for fit in starts):
-        without = [unit for unit, fit in zip(units, starts, strict=True) if not len(fit.E)]
-        starts += [_Fit(rows, w, task, noise, LESS_FLAT, unit) for unit in without]
+    profiles = noise_profiles(rows)
+    starts = [_Fit(rows, w, task, noise, FLAT, profile) for profile in profiles]
+    if len(profiles) > 1 and starts[-1].grows() < UNLIKELY:
+        profiles, starts = profiles[:-1], starts[:-1]
+    if any(len(fit.E) for fit in starts) or not any(fit.noise.told for fit in starts):
+        without = [each for each, fit in zip(profiles, starts, strict=True) if not len(fit.E)]
+        starts += [_Fit(rows, w, task, noise, LESS_FLAT, profile) for profile in without]
     return min(starts, key=lambda fit: float(fit.error.sum()))
 
 
@@ -121,20 +126,22 @@ class _Fit:
         task: Task,
         noise: float | None,
         flat: float,
-        unit: Array,
+        profile: Array,
     ) -> None:
         self.rows, self.w, self.known, self.random = rows, w, rows.known, task.random
         self.late, self.progress = task.late, task.progress
         self.N, self.n = rows.x.shape
         given = self.known.E if self.known is not None else rows.E[:0]
-        sigma, E, e = hidden_equalities(rows, w, np.vstack([rows.E, given]), flat, unit)
-        self.told, self.sigma = sigma > 0.0, noise or sigma or FAINT
+        level, E, e = hidden_equalities(rows, w, np.vstack([rows.E, given]), profile, flat)
+        sigma = np.maximum((noise or level or FAINT) * profile, FINEST)
+        self.noise = Noise(sigma, level > 0.0)
+        self.residual, self.level = self.noise.residual, self.noise.typical
         if task.balance is not None:  # equalities that were given are all there are
             E, e = E[:0], e[:0]
         self.E, self.e = np.vstack([rows.E, E]), np.vstack([rows.e, e])
         self.flat = np.vstack([self.E, given])
         self.a, self.f = np.zeros((0, self.n)), np.zeros((0, rows.F.shape[1]))
-        self.lo, self.up, self.seen = noisy_bounds(rows.x, w, self.sigma)
+        self.lo, self.up, self.seen = noisy_bounds(rows.x, w, sigma)
         if self.known is not None:
             lower, upper = known_ends(self.known)
             self.lo = np.where(self.seen[0] | np.isinf(lower), self.lo, np.minimum(self.lo, lower))
@@ -144,11 +151,22 @@ class _Fit:
         self.nw = self.W.shape[1]
         self.R = self.nw + rows.F.shape[1]
         self.metric = rows.scale**2 / max(float((rows.scale**2).sum()), TINY) * self.n
-        self.ridge = np.diag(np.r_[np.ones(self.nw), np.full(self.R - self.nw, 0.1)])
-        self.ridge *= self.sigma**2
+        self.prior = np.r_[np.ones(self.nw), np.full(self.R - self.nw, 0.1)]
         self.open_bounds()
         self.Z = np.ascontiguousarray(np.hstack([-rows.x @ self.W, rows.F]))
         self.refresh()
+
+    def grows(self) -> float:
+        """Return the evidence, in nats, that residuals of equalities are larger in some rows."""
+        found = 0.0
+        for normal, right in zip(self.E, self.e, strict=True):
+            residual = (self.rows.x @ normal - self.rows.F @ right) ** 2
+            spread = self.noise.across(normal)
+            spread = spread / np.exp(np.average(np.log(spread), weights=self.w))
+            even = np.average(residual, weights=self.w)
+            ratio = np.average(residual / spread**2, weights=self.w) / max(float(even), TINY)
+            found -= 0.5 * float(self.w.sum() * np.log(max(float(ratio), TINY)))
+        return found
 
     # ---- the region so far
     def region(self) -> FacetRows:
@@ -169,10 +187,11 @@ class _Fit:
         self.found, self.error = found, self.errors(found, np.arange(self.N))
         self.y = np.where((found.status == OPTIMAL)[:, None], found.decisions, self.rows.x)
         self.d = (self.y - self.rows.x) @ self.W
-        self.far = np.linalg.norm(self.y - self.rows.x, axis=1)
+        self.far = np.linalg.norm((self.y - self.rows.x) / self.residual, axis=1)
         noise = self.n + UNLIKELY * np.sqrt(2.0 * self.n)
         gain = ((self.rows.x - self.y) * self.rows.c).sum(axis=1)
-        self.open = (self.far > np.sqrt(noise) * self.sigma) & (gain > -NEAR * self.sigma)
+        doubt = NEAR * np.sqrt((self.rows.c**2 * self.noise.sigma**2).sum(axis=1))
+        self.open = (self.far > np.sqrt(noise)) & (gain > -doubt)
 
     @property
     def state(self) -> tuple[Array, ...]:
@@ -189,7 +208,7 @@ class _Fit:
         for step in range(12):
             if (self.rows.solve(self.region(), every).status == OPTIMAL).all():
                 return
-            move = self.sigma * 2.0 ** (step - 3)
+            move = self.level * 2.0 ** (step - 3)
             self.lo = lo - move * (~self.seen[0] | (step > 3))
             self.up = up + move * (~self.seen[1] | (step > 3))
 
@@ -197,13 +216,24 @@ class _Fit:
     def split(self, t: Array) -> tuple[Array, Array]:
         return self.W @ t[: self.nw], t[self.nw :]
 
+    def errors_of(self, t: Array) -> Array:
+        """Return the deviation of the slack of each row at a facet."""
+        return np.maximum(self.noise.across(self.W @ t[: self.nw]), FINEST)
+
     def regression(self, used: Indices, u: Array, v: Array) -> _Cut | None:
         """Return the facet of least weighted squared slack with v't > 0, of length one."""
-        Z = self.Z[used]
-        M = (Z * (u * self.w[used])[:, None]).T @ Z + self.ridge
-        t = np.linalg.solve(M, np.append(v, np.zeros(self.R - self.nw)))
-        size = float(np.linalg.norm(t[: self.nw]))
-        return _Cut(t / size, used, u, v) if size > ROUNDING and np.isfinite(t).all() else None
+        Z, s = self.Z[used], np.sqrt((self.noise.sigma[used] ** 2).mean(axis=1))
+        t = np.zeros(0)
+        for _ in range(2):  # the noise of slacks depends on the facet
+            M = (Z * (u * self.w[used] / s**2)[:, None]).T @ Z + np.diag(self.prior)
+            t = np.linalg.solve(M, np.append(v, np.zeros(self.R - self.nw)))
+            size = float(np.linalg.norm(t[: self.nw]))
+            if not (size > ROUNDING * self.level**2 and np.isfinite(t).all()):
+                return None
+            t = t / size
+            s = self.errors_of(t)
+            s = np.maximum(s, np.median(s) / 4.0)[used]
+        return _Cut(t, used, u, v)
 
     def cut(self, G: Indices) -> _Cut | None:
         """Return a facet close to a group of rows with few rows beyond it.
@@ -219,13 +249,13 @@ class _Fit:
             found = self.regression(used, u[used], v)
             if found is None:
                 return None
-            slack = self.Z @ found.t
-            size = np.maximum(np.abs(slack), self.sigma) / self.sigma
-            u = np.where(slack < -self.sigma, BEYOND / size, 0.0)
+            slack, s = self.Z @ found.t, self.errors_of(found.t)
+            size = np.maximum(np.abs(slack), s) / s
+            u = np.where(slack < -s, BEYOND / size, 0.0)
             if k < 5:
                 u[G] = np.maximum(u[G], 1.0 / size[G])
                 continue
-            off = self.open & (self.d @ found.t[: self.nw] > NEAR * self.sigma)
+            off = self.open & (self.d @ found.t[: self.nw] > NEAR * s)
             if off.sum() < 3:
                 return None
             scale = float(np.median(size[G])) if k == 5 else max(scale / 2.0, 1.0)
@@ -237,7 +267,7 @@ class _Fit:
         for _ in range(steps):
             if found is None:
                 return None
-            slack, near = self.Z @ found.t, NEAR * self.sigma
+            slack, near = self.Z @ found.t, NEAR * self.errors_of(found.t)
             on = self.open & (np.abs(slack) < near) & (self.d @ found.t[: self.nw] > near)
             if on.sum() < 3:
                 return None
@@ -260,7 +290,8 @@ class _Fit:
     @property
     def price(self) -> float:
         """By how much a facet must lower the squared errors to pay for its parameters."""
-        return float(self.sigma**2 * self.R * np.log(self.w.sum() + 1.0))
+        square = float((self.noise.sigma**2).mean(axis=0) @ self.metric) / self.n
+        return square * self.R * float(np.log(self.w.sum() + 1.0))
 
     def worthwhile(self, cut: _Cut) -> bool:
         """Say whether a facet pays for its parameters, and found without a fold predicts it."""
@@ -315,8 +346,8 @@ class _Fit:
     # ---- all rows together
     def misfit(self) -> float:
         """Return the sum of squared errors; those that noise does not explain grow linearly."""
-        limit = NEAR * self.sigma * np.sqrt(self.n)
-        far = np.where(self.found.status == OPTIMAL, self.far, np.sqrt(EMPTY * self.n))
+        limit = NEAR * np.sqrt(self.n)
+        far = np.where(self.found.status == OPTIMAL, self.far, np.sqrt(EMPTY * self.n) / self.level)
         return float(self.w @ np.where(far < limit, far**2, limit * (2.0 * far - limit)))
 
     def polish(self, steps: int = 8) -> None:
@@ -354,13 +385,13 @@ class _Fit:
             at_lo & (lower == self.lo),
             at_up & (upper == self.up) & ~at_lo,
         )
-        limit = NEAR * self.sigma * np.sqrt(self.n)
+        limit = NEAR * np.sqrt(self.n)
         w = self.w * np.minimum(1.0, limit / self.far.clip(ROUNDING))
         w *= self.found.status == OPTIMAL
-        damping = np.tile(UNLIKELY * self.ridge.diagonal(), len(self.a))
-        damping = np.append(damping, np.full(2 * self.n, self.sigma**2))
+        damping = np.tile(UNLIKELY * self.prior, len(self.a))
+        damping = np.append(damping, np.ones(2 * self.n))
         z = np.hstack([-self.y @ self.W, self.rows.F])
-        return newton_step(points, z, self.rows.x - self.y, w, damping)
+        return newton_step(points, z, self.rows.x - self.y, w[:, None] / self.residual**2, damping)
 
     def learn(self, most: int, cycles: int = 4) -> None:
         """Grow and polish in turn; return to equalities and bounds if they were as good."""
@@ -423,7 +454,7 @@ def newton_step(points: Vertices, z: Array, miss: Array, w: Array, damping: Arra
     """Return the step of facets, each of the width of z, and of lower and upper bounds.
 
     ``z`` (N, R) is how the slack of a facet at a decision answers to its numbers, ``miss`` (N, n)
-    what the decisions lack, ``w`` (N,) weights.
+    what the decisions lack, ``w`` (N, n) weights.
     """
     (N, n), R = miss.shape, z.shape[1]
     s = (len(damping) - 2 * n) // R
@@ -438,18 +469,20 @@ def newton_step(points: Vertices, z: Array, miss: Array, w: Array, damping: Arra
             continue
         rows, box = answer
         members = np.flatnonzero(group.ravel() == k)
-        SS[members], SB[members] = rows.T @ rows, rows.T @ box
-        BB += w[members].sum() * box.T @ box
-        gs[members] = miss[members] @ rows
-        gb += (w[members] @ miss[members]) @ box
-    H, zw = np.diag(damping), z * w[:, None]
+        v, wanted = w[members], w[members] * miss[members]
+        SS[members] = np.einsum("is,mi,it->mst", rows, v, rows, optimize=True)
+        SB[members] = np.einsum("is,mi,ib->msb", rows, v, box, optimize=True)
+        BB += (box * v.sum(axis=0)[:, None]).T @ box
+        gs[members] = wanted @ rows
+        gb += wanted.sum(axis=0) @ box
+    H = np.diag(damping)
     for j in range(s):
         block = slice(j * R, (j + 1) * R)
-        H[block, : s * R] += zw.T @ (SS[:, j, :, None] * z[:, None, :]).reshape(N, s * R)
-        H[block, s * R :] += zw.T @ SB[:, j]
+        H[block, : s * R] += z.T @ (SS[:, j, :, None] * z[:, None, :]).reshape(N, s * R)
+        H[block, s * R :] += z.T @ SB[:, j]
     H[s * R :, : s * R] = H[: s * R, s * R :].T
     H[s * R :, s * R :] += BB
-    return np.asarray(np.linalg.solve(H, np.append((gs.T @ zw).ravel(), gb)))
+    return np.asarray(np.linalg.solve(H, np.append((gs.T @ z).ravel(), gb)))
 
 
 def _answer(points: Vertices, i: int, s: int) -> tuple[Array, Array] | None:

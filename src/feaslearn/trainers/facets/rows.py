@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -149,16 +149,22 @@ class Rows:
         Continuous noise leaves no equality at rounding and no value that many rows share; but noise
         in proportion to the value leaves zeros what they are.
         """
-        if len(self.E):
-            return True
+        return bool(len(self.E)) or any(not at_zero for at_zero in self._atoms())
+
+    @property
+    def shares_zero(self) -> bool:
+        """Whether many rows share zero as the extreme of a column, as additive noise never would."""
+        return any(self._atoms())
+
+    def _atoms(self) -> Iterator[bool]:
+        """Yield for each extreme that more rows share than values inside whether it is zero."""
         for j, v in enumerate(self.x.T):
             at = (self.at_lo[:, j], self.at_up[:, j])
             inner = np.unique(v[~(at[0] | at[1])], return_counts=True)[1]
             least = max(3, 0.005 * len(v), 2 * int(inner.max(initial=1)))
             for side in at:
-                if side.sum() > least and np.abs(v[side] - self.zero[j]).max() > DECISION_TOL:
-                    return True
-        return False
+                if side.sum() > least:
+                    yield bool(np.abs(v[side] - self.zero[j]).max() <= DECISION_TOL)
 
 
 def grid_step(values: Array) -> float:
