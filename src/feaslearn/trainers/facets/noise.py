@@ -25,15 +25,17 @@ REWEIGHTED = 4
 class Noise(NamedTuple):
     """Standard deviations ``sigma`` (N, n) of the errors of decisions, in standard units.
 
-    ``told`` says whether the data show how large they are.
+    ``F_cov`` (r, r) is the covariance of the errors that features were rounded with; ``told`` says
+    whether the data show how large errors are.
     """
 
     sigma: Array
+    F_cov: Array
     told: bool
 
-    def across(self, normals: Array) -> Array:
-        """Return the deviation (N,) or (N, m) of rows along normals (n,) or (m, n)."""
-        return np.asarray(np.sqrt(self.sigma**2 @ (normals**2).T))
+    def of_slack(self, a: Array, f: Array) -> Array:
+        """Return the deviation (N,) of ``f'F - a'x`` from what it would be without errors."""
+        return np.asarray(np.sqrt(self.sigma**2 @ a**2 + f @ self.F_cov @ f))
 
     @property
     def typical(self) -> float:
@@ -53,6 +55,8 @@ def noise_profiles(rows: Rows) -> list[Array]:
     It may be a share of the spread of each column, the same in the unit of the data, or a share of
     the value itself. Only the last leaves zeros what they are.
     """
+    if rows.rounded:
+        return [np.tile(rows.x_error, (len(rows.x), 1))]
     value = np.maximum(np.abs(rows.x - rows.zero), FINEST)
     found = [value]
     if not rows.shares_zero:

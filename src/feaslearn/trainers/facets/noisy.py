@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -46,6 +47,10 @@ SAME = 1e-3
 MOST_ROWS = 10_000
 #: Folds of rows that confirm a facet, and standard errors by which they gain.
 FOLDS, GAIN = 5, 2.0
+#: Evidence that proves a facet, in rows and in nats; errors beyond which it cuts a row off.
+PROVEN, PROVEN_NATS, CUT_OFF = 3.0, 10.0, 1.5
+#: Facets of a greater cosine on which the same rows lie within a share of their errors are one.
+ALIKE, SAME_ERRORS = 0.99, 0.3
 #: Rows of a vertex with a smaller singular value say nothing about each of them.
 SINGULAR = 1e-3
 
@@ -65,7 +70,7 @@ def learn_noisy(task: Task, noise: float | None = None) -> Learned:
         first, w = first[kept], w[kept]
     some = task.rows(first)
     rows, units = standard_rows(
-        some.features, some.costs, some.decisions, some.known, None, task.balance
+        some.features, some.costs, some.decisions, some.known, None, task.balance, exact=False
     )
     fit = _best_start(rows, w, task, noise)
     most = len(rows.x) if task.max_facets is None else task.max_facets
@@ -132,16 +137,22 @@ class _Fit:
         self.late, self.progress = task.late, task.progress
         self.N, self.n = rows.x.shape
         given = self.known.E if self.known is not None else rows.E[:0]
-        level, E, e = hidden_equalities(rows, w, np.vstack([rows.E, given]), profile, flat)
-        sigma = np.maximum((noise or level or FAINT) * profile, FINEST)
-        self.noise = Noise(sigma, level > 0.0)
+        fixed = np.vstack([rows.E, given])
+        level, E, e = 1.0, rows.E[:0], rows.e[:0]
+        if not rows.rounded:
+            level, E, e = hidden_equalities(rows, w, fixed, profile, flat)
+        sigma = np.maximum((noise or level or FAINT) * profile, np.maximum(rows.x_error, FINEST))
+        self.noise = Noise(sigma, rows.F_cov, level > 0.0)
         self.residual, self.level = self.noise.residual, self.noise.typical
         if task.balance is not None:  # equalities that were given are all there are
             E, e = E[:0], e[:0]
         self.E, self.e = np.vstack([rows.E, E]), np.vstack([rows.e, e])
         self.flat = np.vstack([self.E, given])
         self.a, self.f = np.zeros((0, self.n)), np.zeros((0, rows.F.shape[1]))
-        self.lo, self.up, self.seen = noisy_bounds(rows.x, w, sigma)
+        self.lo, self.up = (side @ rows.one / (rows.one @ rows.one) for side in rows.sides)
+        self.seen = np.stack([rows.seen_lo, rows.seen_up])
+        if not rows.rounded:
+            self.lo, self.up, self.seen = noisy_bounds(rows.x, w, sigma)
         if self.known is not None:
             lower, upper = known_ends(self.known)
             self.lo = np.where(self.seen[0] | np.isinf(lower), self.lo, np.minimum(self.lo, lower))
@@ -161,7 +172,7 @@ class _Fit:
         found = 0.0
         for normal, right in zip(self.E, self.e, strict=True):
             residual = (self.rows.x @ normal - self.rows.F @ right) ** 2
-            spread = self.noise.across(normal)
+            spread = self.noise.of_slack(normal, right)
             spread = spread / np.exp(np.average(np.log(spread), weights=self.w))
             even = np.average(residual, weights=self.w)
             ratio = np.average(residual / spread**2, weights=self.w) / max(float(even), TINY)
@@ -218,7 +229,7 @@ class _Fit:
 
     def errors_of(self, t: Array) -> Array:
         """Return the deviation of the slack of each row at a facet."""
-        return np.maximum(self.noise.across(self.W @ t[: self.nw]), FINEST)
+        return np.maximum(self.noise.of_slack(*self.split(t)), FINEST)
 
     def regression(self, used: Indices, u: Array, v: Array) -> _Cut | None:
         """Return the facet of least weighted squared slack with v't > 0, of length one."""
@@ -314,9 +325,49 @@ class _Fit:
             found += share * (part[U] @ part[i]) / (length[U] * length[i])
         return found
 
+    def evidence(self, t: Array) -> tuple[float, float]:
+        """Return the evidence in nats that rows on a facet are no accident, and that of one row.
+
+        Open rows that it cuts off lie on it within their errors s, where others are spread by a
+        scale: ``sum log(scale / s) - (slack / s)^2 / 2``, less what the directions cost that they
+        determine (Laplace), less one row at most for each that lies beyond it.
+        """
+        slack, s = self.Z @ t, self.errors_of(t)
+        on = self.open & (np.abs(slack) < NEAR * s) & (self.d @ t[: self.nw] > CUT_OFF * s)
+        rest = np.abs(slack[~on])
+        scale = float(np.median(rest)) if len(rest) > self.R else 1.0
+        scale = max(scale, 10.0 * float(np.median(s)))
+        row = float(np.log(scale / np.median(s)))
+        if not on.any():
+            return 0.0, row
+        w, z = self.w[on], slack[on] / s[on]
+        sizes = np.linalg.svd(self.Z[on] * (np.sqrt(w) / s[on])[:, None], compute_uv=False)
+        beyond = slack < -NEAR * s
+        lost = np.minimum(0.5 * (slack[beyond] / s[beyond]) ** 2, row) @ self.w[beyond]
+        gained = w @ (np.log(scale / s[on]) - 0.5 * z**2)
+        return float(gained - lost - 0.5 * np.log1p(sizes**2).sum()), row
+
+    def sure(self, t: Array) -> bool:
+        """Say whether the rows on a facet prove it, and it explains no fewer rows."""
+        worth, row = self.evidence(t)
+        if worth < max(PROVEN * row, PROVEN_NATS) or self.is_known(t):
+            return False
+        return float(self.gains(t, np.arange(self.N)).sum()) > 0.0
+
+    def is_known(self, t: Array) -> bool:
+        """Say whether the rows on a facet lie on one that is there."""
+        slack, s = self.Z @ t, self.errors_of(t)
+        on = self.open & (np.abs(slack) < NEAR * s) & (self.d @ t[: self.nw] > CUT_OFF * s)
+        for a, f in zip(self.a, self.f, strict=True):
+            other = np.append(a @ self.W, f)
+            apart = np.abs(self.Z[on] @ other - slack[on])
+            if t[: self.nw] @ other[: self.nw] > ALIKE and np.mean(apart / s[on]) < SAME_ERRORS:
+                return True
+        return False
+
     def grow(self, most: int, tries: int = 16, patience: int = 6) -> None:
-        """Add facets found from groups of rows displaced alike, while they are worthwhile."""
-        every, cool, fails = np.arange(self.N), np.zeros(self.N), 0
+        """Add facets found from groups of rows displaced alike, those with most evidence first."""
+        cool, fails = np.zeros(self.N), 0
         while fails < patience and len(self.a) < most and not self.late():
             U = np.flatnonzero(self.open)
             if len(U) < 3 or not self.nw:
@@ -333,15 +384,34 @@ class _Fit:
                     if each is not None and not any(
                         float(np.abs(each.t - other.t).max()) < SAME for _, other in found
                     ):
-                        found.append((float(self.gains(each.t, every).sum()), each))
+                        found.append((self.evidence(each.t)[0], each))
             fails += 1
             if self.progress is not None:
                 self.progress(int((~self.open).sum()), len(self.a))
-            for _, cut in sorted(found, key=lambda pair: -pair[0])[:3]:
-                if len(self.a) < most and self.worthwhile(cut):
-                    a, f = self.split(cut.t)
-                    self.place(*self.state[:2], np.vstack([self.a, a]), np.vstack([self.f, f]))
-                    cool[:], fails = 0.0, 0
+            found.sort(key=lambda pair: -pair[0])
+            if self.add(found, most, self.sure) or self.add_worthwhile(found, most):
+                cool[:], fails = 0.0, 0
+
+    def add(self, found: list[tuple[float, _Cut]], most: int, test: Callable[[Array], bool]) -> bool:
+        """Add the facets that pass a test, one after the other."""
+        before = len(self.a)
+        for _, cut in found:
+            if len(self.a) < most and test(cut.t):
+                self.insert(cut.t)
+        return len(self.a) > before
+
+    def add_worthwhile(self, found: list[tuple[float, _Cut]], most: int) -> bool:
+        """Add facets that predict, of the three under which errors fall most."""
+        every, before = np.arange(self.N), len(self.a)
+        gains = [(float(self.gains(cut.t, every).sum()), cut) for _, cut in found]
+        for _, cut in sorted(gains, key=lambda pair: -pair[0])[:3]:
+            if len(self.a) < most and self.worthwhile(cut):
+                self.insert(cut.t)
+        return len(self.a) > before
+
+    def insert(self, t: Array) -> None:
+        a, f = self.split(t)
+        self.place(*self.state[:2], np.vstack([self.a, a]), np.vstack([self.f, f]))
 
     # ---- all rows together
     def misfit(self) -> float:

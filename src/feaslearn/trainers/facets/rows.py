@@ -29,8 +29,13 @@ SPREAD = 3.5
 UNEQUAL = 10.0
 #: The step of a grid in standard deviations of its rounding.
 STEP = float(np.sqrt(12.0))
+#: Rounding by a larger part of the standard deviation of a decision is noise.
+COARSEST = 1e-4
 #: A grid whose step is a larger part of the standard deviation is no rounding but integrality.
 COARSE = 0.05
+#: Values of a column on a grid of its own: how many it has at least, parts of the least distance
+#: that are tried as a step, steps in its range at most, and how far off values may be, in steps.
+LEVELS, MOST_PARTS, FINEST_GRID, OFF_GRID = 12, 5, 1e6, 1e-3
 #: Steps of the grids that values are written on, within a decade.
 STEPS = (1.0, 0.5, 0.25, 0.2)
 
@@ -105,7 +110,8 @@ class Rows:
 
     ``x`` (N, n) decisions that move; ``F`` (N, r) linearly independent features, ``F = phi @ P``;
     ``c`` (N, n) costs of length one; ``scale`` (n,) the unit of each decision; ``x_error`` (n,) and
-    ``F_cov`` (r, r) the errors they were written with; equalities ``E x = e F``; bounds ``lower F``
+    ``F_cov`` (r, r) the errors they were written with, ``grid`` (n,) those of the grid they are on,
+    even if they are exact all the same; equalities ``E x = e F``; bounds ``lower F``
     and ``upper F``, which of them several rows share, and the rows at those; known constraints with
     the normals ``K`` (p, n) of their equalities, ``G`` (m, n) of their rows ``G x <= g``, and the
     rows on which these bind.
@@ -117,6 +123,7 @@ class Rows:
     c: Array
     scale: Array
     x_error: Array
+    grid: Array
     F_cov: Array
     E: Array
     e: Array
@@ -150,6 +157,22 @@ class Rows:
         in proportion to the value leaves zeros what they are.
         """
         return bool(len(self.E)) or any(not at_zero for at_zero in self._atoms())
+
+    @property
+    def may_be_rounded(self) -> bool:
+        """Whether decisions are on a grid that is too fine for integers, with no sign of rounding."""
+        usual = float(np.median(self.grid)) if len(self.grid) else 0.0
+        return not len(self.E) and COARSEST < usual <= COARSE
+
+    @property
+    def sides(self) -> tuple[Array, Array]:
+        """The coefficients (n, r) of lower and upper bounds."""
+        return self.lower, self.upper
+
+    @property
+    def rounded(self) -> bool:
+        """Whether the grid that decisions are on is their only error: an equality, or atoms, say so."""
+        return bool(self.x_error.any()) and self.exact
 
     @property
     def shares_zero(self) -> bool:
@@ -186,6 +209,38 @@ def grid_step(values: Array) -> float:
             parts = values / step
             if step > SAME_TOL * size and np.abs(parts - np.round(parts)).max() < VISIBLE_TOL:
                 return step
+    return 0.0
+
+
+def column_steps(x: Array) -> Array:
+    """Return the step (n,) of the grid that each column lies on, 0 where the table has none.
+
+    It is one step for all, or else the spacing of the values of each column; columns of few levels
+    take the step that the others have in parts of their range.
+    """
+    step = grid_step(x)
+    if step:
+        return np.full(x.shape[1], step)
+    levels = [np.unique(column) for column in x.T]
+    few = np.array([len(each) < LEVELS for each in levels])
+    found = np.array([0.0 if less else _spacing(v) for v, less in zip(levels, few, strict=True)])
+    if not found.any() or (found[~few] == 0.0).any():
+        return np.zeros(x.shape[1])
+    width = np.ptp(x, axis=0)
+    usual = float(np.median(found[~few] / width[~few]))
+    return np.asarray(np.where(few, usual * width, found))
+
+
+def _spacing(levels: Array) -> float:
+    """Return the step of the grid that sorted values lie on, 0 if there is none."""
+    apart = np.diff(levels)
+    width = float(levels[-1] - levels[0])
+    least = float(apart[apart > ROUNDING * max(width, float(np.abs(levels).max()))].min())
+    for part in range(1, MOST_PARTS + 1):
+        places = (levels - levels[0]) * part / least
+        off = np.abs(places - np.round(places)).max()
+        if places[-1] < FINEST_GRID and off < max(OFF_GRID, ROUNDING * places[-1]):
+            return least / part
     return 0.0
 
 
@@ -357,11 +412,12 @@ def standard_rows(
     known: KnownLimits | None = None,
     bounds: tuple[Array, Array] | None = None,
     balance: Array | None = None,
+    exact: bool = True,
 ) -> tuple[Rows, Units]:
     """Return rows in standard units, with the errors they were written with, and the way back.
 
     ``bounds`` are two arrays (n, k) of coefficients of the features, ``balance`` rows (q, n); what
-    is not given is read from the rows.
+    is not given is read from the rows. Numbers on a grid may be ``exact`` all the same.
     """
     phi_mean, phi_std = phi.mean(axis=0), phi.std(axis=0)
     flat = phi_std <= ROUNDING * np.maximum(1.0, np.abs(phi_mean))
@@ -377,12 +433,13 @@ def standard_rows(
     F = phi_ @ P
     own = None if known is None else units.scaled(known, order, scale)
     K = _orthonormal(own.E) if own is not None else np.zeros((0, len(scale)))
-    x_error = np.full(len(scale), grid_step(x[:, moving]) / STEP) / scale
+    x_error = column_steps(x[:, moving]) / STEP / scale
     phi_error = np.where(flat, 0.0, grid_step(phi[:, ~flat]) / phi_std) / STEP
     F_error = P.T * phi_error
     none = np.zeros_like(x_error), np.zeros_like(F_error)
     E, e = _equalities(x_, F, scale, x_error, F_error, K)
-    if _is_exact(x_, F, E, e, x_error, F_error):
+    grid = x_error
+    if exact and _is_exact(x_, F, E, e, x_error, F_error):
         # Equalities hold far better than the grid asks: the numbers are what they are.
         x_error, F_error = none
         E, e = _equalities(x_, F, scale, x_error, F_error, K)
@@ -411,6 +468,7 @@ def standard_rows(
         c=np.ascontiguousarray(costs),
         scale=scale,
         x_error=x_error,
+        grid=grid,
         F_cov=F_cov,
         E=E,
         e=e,
