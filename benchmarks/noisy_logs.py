@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from common.logs import MAKERS, draw
-from golden_api import described, fitted, made, outliers, predicted
+from golden_api import described, fitted, outliers, predicted
 
 LEVELS = {
     "noise": (0.01, 0.02, 0.05, 0.2),
@@ -73,11 +73,18 @@ def main() -> None:
     with ProcessPoolExecutor(options.jobs) as pool:
         for each in pool.map(measure, tasks):
             found.append(each)
-            print("{case:<34}{r2:>9.4f}{seconds:>8.2f}{facets:>5}{odd:>5}{named:>5}{falsely:>5}".format(**each), flush=True)
+            print(
+                "{case:<34}{r2:>9.4f}{seconds:>8.2f}{facets:>5}{odd:>5}{named:>5}{falsely:>5}".format(
+                    **each
+                ),
+                flush=True,
+            )
             _, how, level, _ = str(each["case"]).split("/")
             groups[how, level].append(each["r2"])
     for (how, level), scores in groups.items():
-        print(f"{how:<8}{level:<7} mean {np.mean(scores):.4f}  worst {np.min(scores):.4f}  of {len(scores)}")
+        print(
+            f"{how:<8}{level:<7} mean {np.mean(scores):.4f}  worst {np.min(scores):.4f}  of {len(scores)}"
+        )
     if options.output:
         options.output.write_text("".join(json.dumps(each) + "\n" for each in found), "utf-8")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -33,6 +33,7 @@ from feaslearn.trainers.facets.noise import (
     noise_profiles,
     noisy_bounds,
 )
+from feaslearn.trainers.facets.polish import Vertices, dual_rows, newton, steps
 from feaslearn.trainers.facets.rows import Learned, Rows, Task, known_ends, standard_rows
 
 #: Noise, in standard deviations, where nothing in the data tells.
@@ -51,8 +52,6 @@ FOLDS, GAIN = 5, 2.0
 PROVEN, PROVEN_NATS, CUT_OFF = 3.0, 10.0, 1.5
 #: Facets of a greater cosine on which the same rows lie within a share of their errors are one.
 ALIKE, SAME_ERRORS = 0.99, 0.3
-#: Rows of a vertex with a smaller singular value say nothing about each of them.
-SINGULAR = 1e-3
 
 
 def learn_noisy(task: Task, noise: float | None = None) -> Learned:
@@ -392,7 +391,9 @@ class _Fit:
             if self.add(found, most, self.sure) or self.add_worthwhile(found, most):
                 cool[:], fails = 0.0, 0
 
-    def add(self, found: list[tuple[float, _Cut]], most: int, test: Callable[[Array], bool]) -> bool:
+    def add(
+        self, found: list[tuple[float, _Cut]], most: int, test: Callable[[Array], bool]
+    ) -> bool:
         """Add the facets that pass a test, one after the other."""
         before = len(self.a)
         for _, cut in found:
@@ -420,48 +421,63 @@ class _Fit:
         far = np.where(self.found.status == OPTIMAL, self.far, np.sqrt(EMPTY * self.n) / self.level)
         return float(self.w @ np.where(far < limit, far**2, limit * (2.0 * far - limit)))
 
-    def polish(self, steps: int = 8) -> None:
-        """Gauss-Newton: while its active rows stay, a decision is linear in them."""
-        for _ in range(steps):
+    def polish(self, most: int = 8) -> None:
+        """Take the best of the steps, while they lower the misfit."""
+        for _ in range(most):
             if self.late():
                 return
-            before, loss, state = self.misfit(), float(self.error.sum()), self.state
-            rows, lo, up = np.split(self.step(), [-2 * self.n, -self.n])
-            rows = rows.reshape(-1, self.R)
-            normals, sides = rows[:, : self.nw] @ self.W.T, rows[:, self.nw :]
-            for size in (1.0, 0.5, 0.2, 0.05):
-                a, f = state[2] + size * normals, state[3] + size * sides
-                length = np.linalg.norm(a, axis=1, keepdims=True)
-                self.place(state[0] + size * lo, state[1] + size * up, a / length, f / length)
-                if self.misfit() < before * (1.0 - 1e-4) and self.error.sum() <= loss:
-                    break
-            else:
-                self.place(*state)
+            before, state = self.misfit(), self.state
+            best, taken = before * (1.0 - 1e-4), None
+            for step in self.steps():
+                rows, lo, up = np.split(step, [-2 * self.n, -self.n])
+                rows = rows.reshape(-1, self.R)
+                normals, sides = rows[:, : self.nw] @ self.W.T, rows[:, self.nw :]
+                for size in (1.0, 0.5, 0.2, 0.05):
+                    a, f = state[2] + size * normals, state[3] + size * sides
+                    length = np.linalg.norm(a, axis=1, keepdims=True)
+                    new = state[0] + size * lo, state[1] + size * up, a / length, f / length
+                    self.place(*new)
+                    misfit = self.misfit()
+                    if misfit < best:
+                        best, taken = misfit, new
+                    elif taken is not None:
+                        break
+            self.place(*(state if taken is None else taken))
+            if taken is None:
                 return
 
-    def step(self) -> Array:
-        """Return the damped step of all facets, lower and upper bounds."""
+    def steps(self) -> Iterator[Array]:
+        """Yield steps of all facets, lower and upper bounds."""
         lower, upper = np.tile(self.lo, (self.N, 1)), np.tile(self.up, (self.N, 1))
         if self.known is not None:
             lower = np.maximum(lower, self.known.lower)
             upper = np.minimum(upper, self.known.upper)
-        at_lo, at_up = self.y < lower + FEASIBILITY_TOL, self.y > upper - FEASIBILITY_TOL
-        always = np.ones((self.N, len(self.flat)), bool)
-        points = Vertices(
-            np.vstack([self.a, self.flat]),
-            np.hstack([self.found.prices[:, len(self.E) :] > ZERO_PRICE, always]),
-            at_lo,
-            at_up,
-            at_lo & (lower == self.lo),
-            at_up & (upper == self.up) & ~at_lo,
-        )
+        A = np.vstack([self.a, self.flat])
+
+        def vertices(x: Array, near: Array, active: Mask) -> Vertices:
+            at_lo, at_up = x < lower + near, x > upper - near
+            at_up &= ~at_lo
+            every = np.hstack([active, np.ones((self.N, len(self.flat)), bool)])
+            own = at_lo & (lower == self.lo), at_up & (upper == self.up)
+            return Vertices(A, len(self.flat), every, at_lo, at_up, *own)
+
+        held = self.found.prices[:, len(self.E) :] > ZERO_PRICE
+        points = vertices(self.y, np.full(self.n, FEASIBILITY_TOL), held)
         limit = NEAR * np.sqrt(self.n)
         w = self.w * np.minimum(1.0, limit / self.far.clip(ROUNDING))
         w *= self.found.status == OPTIMAL
-        damping = np.tile(UNLIKELY * self.prior, len(self.a))
-        damping = np.append(damping, np.ones(2 * self.n))
+        damping = np.append(np.tile(UNLIKELY * self.prior, len(self.a)), np.ones(2 * self.n))
         z = np.hstack([-self.y @ self.W, self.rows.F])
-        return newton_step(points, z, self.rows.x - self.y, w[:, None] / self.residual**2, damping)
+        step = newton(points, z, self.rows.x - self.y, w[:, None] / self.residual**2, damping)
+        fine = self.far**2 < self.n + 2.0 * np.sqrt(2.0 * self.n)
+        c = self.rows.c
+        kept = dual_rows(points, np.flatnonzero(fine), c, self.W, self.R)
+        slack = np.abs(self.rows.F @ self.f.T - self.rows.x @ self.a.T)
+        noise = [self.noise.of_slack(a, f) for a, f in zip(self.a, self.f, strict=True)]
+        near = slack < NEAR * np.array(noise).reshape(-1, self.N).T
+        seen = vertices(self.rows.x, NEAR * self.noise.sigma, near)
+        wished = dual_rows(seen, np.flatnonzero(~fine), c, self.W, self.R)
+        return steps(step, kept, wished)
 
     def learn(self, most: int, cycles: int = 4) -> None:
         """Grow and polish in turn; return to equalities and bounds if they were as good."""
@@ -499,74 +515,3 @@ class _Fit:
             self.place(lo - below, up + above, a, f + np.outer(out, self.rows.one))
         while len(self.a) and (self.found.status != OPTIMAL).any():
             self.place(*self.state[:2], self.a[:-1], self.f[:-1])
-
-
-# Gauss-Newton steps of facets and bounds: while active rows stay, a decision is linear in them.
-
-
-class Vertices(NamedTuple):
-    """Optimal decisions and what holds them.
-
-    ``A`` (r, n) facets above other rows, ``active`` (N, r) which of them hold each decision,
-    ``at_lower`` and ``at_upper`` (N, n) the bounds that do, and of those ``own_lower`` and
-    ``own_upper`` the ones that may move.
-    """
-
-    A: Array
-    active: Mask
-    at_lower: Mask
-    at_upper: Mask
-    own_lower: Mask
-    own_upper: Mask
-
-
-def newton_step(points: Vertices, z: Array, miss: Array, w: Array, damping: Array) -> Array:
-    """Return the step of facets, each of the width of z, and of lower and upper bounds.
-
-    ``z`` (N, R) is how the slack of a facet at a decision answers to its numbers, ``miss`` (N, n)
-    what the decisions lack, ``w`` (N, n) weights.
-    """
-    (N, n), R = miss.shape, z.shape[1]
-    s = (len(damping) - 2 * n) // R
-    # How decisions answer to the right-hand sides of facets and to bounds, by products.
-    SS, SB, gs = np.zeros((N, s, s)), np.zeros((N, s, 2 * n)), np.zeros((N, s))
-    BB, gb = np.zeros((2 * n, 2 * n)), np.zeros(2 * n)
-    pattern = np.hstack(points[1:])
-    _, first, group = np.unique(pattern, axis=0, return_index=True, return_inverse=True)
-    for k, i in enumerate(first):
-        answer = _answer(points, int(i), s)
-        if answer is None:
-            continue
-        rows, box = answer
-        members = np.flatnonzero(group.ravel() == k)
-        v, wanted = w[members], w[members] * miss[members]
-        SS[members] = np.einsum("is,mi,it->mst", rows, v, rows, optimize=True)
-        SB[members] = np.einsum("is,mi,ib->msb", rows, v, box, optimize=True)
-        BB += (box * v.sum(axis=0)[:, None]).T @ box
-        gs[members] = wanted @ rows
-        gb += wanted.sum(axis=0) @ box
-    H = np.diag(damping)
-    for j in range(s):
-        block = slice(j * R, (j + 1) * R)
-        H[block, : s * R] += z.T @ (SS[:, j, :, None] * z[:, None, :]).reshape(N, s * R)
-        H[block, s * R :] += z.T @ SB[:, j]
-    H[s * R :, : s * R] = H[: s * R, s * R :].T
-    H[s * R :, s * R :] += BB
-    return np.asarray(np.linalg.solve(H, np.append((gs.T @ z).ravel(), gb)))
-
-
-def _answer(points: Vertices, i: int, s: int) -> tuple[Array, Array] | None:
-    """Return how decision i moves with the first s rows and with bounds, None if no vertex."""
-    fixed = points.at_lower[i] | points.at_upper[i]
-    free, on, at = np.flatnonzero(~fixed), np.flatnonzero(points.active[i]), np.flatnonzero(fixed)
-    if len(on) != len(free):
-        return None
-    U, sizes, V = np.linalg.svd(points.A[np.ix_(on, free)])
-    if sizes.min(initial=1.0) < SINGULAR:
-        return None
-    inverse, n = (V.T / sizes) @ U.T, len(fixed)
-    rows, box = np.zeros((n, s)), np.zeros((n, n))
-    rows[np.ix_(free, on[on < s])] = inverse[:, on < s]
-    box[at, at] = 1.0
-    box[np.ix_(free, at)] = -inverse @ points.A[np.ix_(on, at)]
-    return rows, np.hstack([box * points.own_lower[i], box * points.own_upper[i]])
