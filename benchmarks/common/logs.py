@@ -154,10 +154,11 @@ def _shed(x: Array, random: np.random.Generator) -> Array:
 
 
 def _stuck(x: Array, random: np.random.Generator) -> Array:
-    """One meter shows what it showed at another time."""
-    j = random.integers(x.shape[1], size=len(x))
-    x[np.arange(len(x)), j] += random.uniform(0.1, 0.3, len(x)) * (np.ptp(x, axis=0)[j] + 1e-9)
-    return x
+    """One meter shows something else."""
+    j, sign = random.integers(x.shape[1], size=len(x)), random.choice([-1.0, 1.0], len(x))
+    size = random.uniform(0.1, 0.3, len(x)) * np.abs(x).max(axis=0)[j]
+    x[np.arange(len(x)), j] += sign * size
+    return np.maximum(x, 0.0)
 
 
 #: How rows go wrong; levels are shares of the spread, of the value, of the range, units, shares of rows.

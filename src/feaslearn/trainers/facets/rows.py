@@ -69,6 +69,7 @@ class Task:
             features=self.features[which],
             costs=self.costs[which],
             decisions=self.decisions[which],
+            weights=None if self.weights is None else self.weights[which],
             known=known,
         )
 
@@ -92,7 +93,7 @@ class Learned(NamedTuple):
     rows leave a family), "other" (the other side of a facet), "rare" (no more rows than
     parameters) or "noisy". ``unexplained`` marks the rows that are still not optimal. ``data`` says
     whether decisions are "exact", "rounded" or "noisy", ``error`` by how much, in standard
-    deviations of the decisions.
+    deviations of the decisions; ``exceptional`` marks rows that were left out of everything.
     """
 
     rows: FacetRows
@@ -102,6 +103,7 @@ class Learned(NamedTuple):
     unexplained: Mask
     data: str = "exact"
     error: float = 0.0
+    exceptional: Mask | None = None
 
 
 @dataclass(eq=False)
