@@ -237,7 +237,10 @@ def _spacing(levels: Array) -> float:
     """Return the step of the grid that sorted values lie on, 0 if there is none."""
     apart = np.diff(levels)
     width = float(levels[-1] - levels[0])
-    least = float(apart[apart > ROUNDING * max(width, float(np.abs(levels).max()))].min())
+    apart = apart[apart > ROUNDING * max(width, float(np.abs(levels).max()))]
+    if not len(apart):
+        return 0.0
+    least = float(apart.min())
     for part in range(1, MOST_PARTS + 1):
         places = (levels - levels[0]) * part / least
         off = np.abs(places - np.round(places)).max()
