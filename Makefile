@@ -5,16 +5,13 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 JOBS ?= 2
-# Of soak-mutants: mutants of each folder (0: all of them), the seed they are drawn with.
-MUTANTS ?= 60
-MUTANT_SEED ?= 0
 # The tests of one file share what it sets up and compiles, so they stay in one process.
 PYTEST := python -m pytest -n $(JOBS) --dist loadfile
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .PHONY: help demo test check check-types check-style golden bench reproduce docs soak clean \
-	soak-examples soak-fuzz soak-mutants soak-kill soak-limits soak-fits soak-oldest soak-newest soak-package
+	soak-examples soak-fuzz soak-limits soak-fits soak-oldest soak-newest soak-package
 
 help: ## print this list
 	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -45,13 +42,13 @@ bench: $(VENV)/.test ## run every benchmark; each prints a ratio
 	$(BIN)/python benchmarks/run.py
 
 reproduce: $(VENV)/.test ## run every experiment: the tables and figures of the paper
-	$(BIN)/feaslearn reproduce all
+	$(BIN)/python -m experiments all
 
 docs: $(VENV)/.docs ## build the documentation; a warning is an error
 	$(BIN)/python -m sphinx -W --keep-going -j $(JOBS) -b html docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html
 
-soak: soak-examples soak-fuzz soak-mutants soak-kill soak-limits soak-fits soak-oldest soak-newest soak-package ## long: many examples, fuzzing, mutants, kills, time limits, fits with drawn options, oldest and newest dependencies, packages
+soak: soak-examples soak-fuzz soak-limits soak-fits soak-oldest soak-newest soak-package ## long: many examples, fuzzing, time limits, fits with drawn options, oldest and newest dependencies, packages
 
 clean: ## remove everything that make made
 	rm -rf $(VENV) build dist docs/_build docs/generated docs/auto_examples demo_report.html
@@ -87,9 +84,6 @@ endef
 soak-examples: $(VENV)/.test
 	HYPOTHESIS_PROFILE=soak $(BIN)/$(PYTEST) -m "soak or not soak" --ignore tests/soak
 
-soak-kill: $(VENV)/.test
-	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "soak or not soak" tests/soak/test_kill.py
-
 soak-limits: $(VENV)/.test
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m soak tests/soak/test_limits.py
 
@@ -99,11 +93,6 @@ soak-fits: $(VENV)/.test
 
 soak-fuzz: $(VENV)/.test
 	HYPOTHESIS_PROFILE=soak $(BIN)/$(PYTEST) --dist load -m "soak or not soak" tests/soak/test_fuzz.py
-
-# A few examples of each property: a mutant meets many tests.
-soak-mutants: export HYPOTHESIS_PROFILE = few
-soak-mutants: $(VENV)/.test
-	OMP_NUM_THREADS=1 $(BIN)/python tests/soak/mutants.py --sample $(MUTANTS) --seed $(MUTANT_SEED)
 
 # Versions are what is tried here, not many examples.
 soak-oldest soak-newest: export HYPOTHESIS_PROFILE = few

@@ -59,7 +59,6 @@ def candidates(kind: Kind) -> dict[str, Callable[[], Any]]:
         "Minkowski": sums,
         "Simplex": fl.Affine(fl.Simplex("auto")),
         "L2Ball": fl.Affine(fl.L2Ball(n)),
-        "blend": fl.Blend([fl.Facets(), sums]),
         "policy": fl.Affine(fl.Simplex(1)),
     }
 
@@ -148,7 +147,7 @@ def violation(model: Any, kind: Kind, predicted: Any) -> float:
 
 def show(done: dict[tuple[str, int, str], dict[str, Any]]) -> bool:
     """Print the table of means over seeds; return whether all claims hold."""
-    ours = ("default", "Facets", "Minkowski", "Simplex", "L2Ball", "blend", "policy")
+    ours = ("default", "Facets", "Minkowski", "Simplex", "L2Ball", "policy")
     others = ("ridge", "trees", "boosting", "process")
     print(f"{'R²':<28}" + "".join(f"{label:>10}" for label in (*ours, *others)) + "  seconds")
     behind, behind_others, times, holds = [], [], [], True

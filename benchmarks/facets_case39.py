@@ -60,10 +60,6 @@ def ours() -> dict[str, Callable[[], Any]]:
     return {
         "default": model(None),
         "Facets": model(fl.Facets()),
-        "Blend of 8": model(fl.Blend([fl.Facets()] * 8)),
-        "with Minkowski": model(
-            fl.Blend([*[fl.Facets()] * 8, fl.Minkowski("auto", scale="constant")])
-        ),
     }
 
 

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 import feaslearn as fl
-from feaslearn.problem import AffineRows, LinearProgram
+from feaslearn.datasets import AffineRows, LinearProgram
 
 Array = NDArray[np.float64]
 

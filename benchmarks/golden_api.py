@@ -17,14 +17,14 @@ from feaslearn.solvers.small_lp import Limits, solve_programs
 Array = np.ndarray[Any, np.dtype[np.float64]]
 COMMANDS = """demo --data power.csv --samples 150
 check power.csv ROLES
-fit power.csv ROLES --hypothesis facets -o power.json
-predict power.json power.csv -o decisions.csv
-predict power.json power.csv --costs 0.9,0.4,1.2 -o whatif.csv
-explain power.json
-explain power.json power.csv --row 3
-export power.json --data power.csv --row 3 --format halfspaces -o region.csv
-report power.json power.csv -o power.html
-fit power.csv --signals load --decisions plant_* --cost cost_* -o other.json"""
+fit power.csv ROLES --hypothesis facets -o power.npz
+predict power.npz power.csv -o decisions.csv
+predict power.npz power.csv --costs 0.9,0.4,1.2 -o whatif.csv
+explain power.npz
+explain power.npz power.csv --row 3
+export power.npz --data power.csv --row 3 --format halfspaces -o region.csv
+report power.npz power.csv -o power.html
+fit power.csv --signals load --decisions plant_* --cost cost_* -o other.npz"""
 ROLES = "--signals cost_*,demand_* --decisions plant_* --cost cost_*"
 
 

@@ -32,7 +32,6 @@ def moments(n: int) -> tuple[float, float]:
     costs, decisions = random.normal(size=(2, SAMPLES, n))
     block = Block(features, costs, decisions, np.full(SAMPLES, 1.0 / SAMPLES))
     made = BlockMoments(fl.Minkowski.pairs(n), n, 3, Units.of(block, True, True), None)
-    made.patterns = None
     seconds, sums = {}, {}
     for made.by_decision in (True, False):
         made.of(block.rows(np.arange(SAMPLES) < 50))

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 import feaslearn as fl
 from common.kinds import grid_log
 from facets_few_rows import grid_balances
-from feaslearn.problem import AffineRows, LinearProgram
+from feaslearn.datasets import AffineRows, LinearProgram
 
 Array = NDArray[np.float64]
 #: Rows to learn from, to measure the mean error on, and to predict.

@@ -1,7 +1,7 @@
 """Units, and the order of rows and columns: how much predictions change with them.
 
 Claim: fits that are solved, and facets, by no more than 1e-6 of the largest prediction, but for
-what depends on units by its definition (a dash). Searches, refits within known constraints and
+what depends on units by its definition (a dash). Searches and
 programs with several optima are as good, not equal; the table says by how much. Five regions, 40
 noisy samples; factors 2**20, 3.7e6 and 1e-7. Prints the table of
 results/reliability_log.md. Names of rows as arguments measure those alone.
@@ -107,7 +107,6 @@ def network(case: Case) -> Array:
 def models() -> dict[str, Predict]:
     """Return what is measured, by the name of its row."""
     simplex, descent = fl.Affine(fl.Simplex(4)), fl.trainers.GradientDescent(max_iter=50)
-    blend = fl.Blend([fl.Facets(max_facets=2), fl.Minkowski.pairs(3)])
     return {
         "`Affine`, `Annealing`, predictability": region(simplex),
         "`Affine`, `Annealing`, suboptimality": region(simplex, loss="suboptimality"),
@@ -115,9 +114,7 @@ def models() -> dict[str, Predict]:
         "`Scaled`": region(fl.Scaled(fl.Simplex(3))),
         "`Minkowski`": region(fl.Minkowski("auto")),
         "`Minkowski`, suboptimality": region(fl.Minkowski.pairs(3), loss="suboptimality"),
-        "`GrownMinkowski`": region(fl.GrownMinkowski()),
         "`Facets`": region(fl.Facets()),
-        "`Blend` of facets and pairs": region(blend),
         "`hypothesis=None`": region(None),
         "`Affine`, binary, `MixedInteger`": region(
             fl.Affine(fl.Simplex(3, binary=True)),

@@ -36,6 +36,8 @@ def public_objects() -> Iterator[tuple[str, object]]:
 
 def contents(module: ModuleType) -> Iterator[tuple[str, object]]:
     """Yield what a module offers: its ``__all__``, or else what it defines itself."""
+    for name in getattr(module, "__all__", []):
+        getattr(module, name)  # some are loaded when they are first used
     for name, thing in vars(module).items():
         is_its_own = (
             not name.startswith("_") and getattr(thing, "__module__", "") == module.__name__

@@ -21,7 +21,7 @@ from urllib.parse import quote_plus, unquote, urldefrag
 FETCHED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src"}
 #: What readers look for, and a page that must be among the first results.
 SEARCHES = {
-    "add my own set": "add_a_set.html",
+    "where to write what": "architecture.html",
     "outliers": "choose.html",
     "deprecation": "policy.html",
     "vacuous optimum": "mathematics.html",

@@ -30,7 +30,7 @@ SHORTEST_ALONE = 100
 #: that --help is quick.
 ALLOWED = ("feaslearn.cli.",)
 
-#: Packages that only solvers/ and export/ import.
+#: Packages that only solvers/, paper/ and export/ import.
 SOLVERS = {"clarabel", "highspy"}
 #: Smaller numbers are tolerances.
 LEAST_LITERAL = 1e-5
@@ -38,7 +38,7 @@ LEAST_LITERAL = 1e-5
 
 #: Classes whose differences belong into methods: nobody else asks which of them a hypothesis is.
 HYPOTHESES = {
-    *("Affine", "Blend", "Constrained", "Facets", "GrownMinkowski", "MapHypothesis", "Minkowski"),
+    *("Affine", "Constrained", "Facets", "MapHypothesis", "Minkowski"),
     *("Scaled", "Ternary"),
 }
 #: How often they are still asked for outside of hypotheses/ and `Trainer.mismatches`; lower it.
@@ -153,7 +153,7 @@ def too_short(root: Path) -> list[str]:
 def misplaced_solvers(root: Path) -> Iterator[str]:
     """Yield imports of solvers outside of the folders that wrap them."""
     for name, tree in _modules(root):
-        if name.startswith(("solvers/", "export/")):
+        if name.startswith(("solvers/", "paper/", "export/")):
             continue
         for node in ast.walk(tree):
             found = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
@@ -258,7 +258,7 @@ def walks() -> dict[str, Walk]:
     folder = Path(tempfile.mkdtemp())
     table = folder / "power.csv"
     command = f"fit {table} --signals cost_*,demand_* --decisions plant_* --cost cost_*"
-    command += f" --hypothesis facets --quiet -o {folder / 'model.json'}"
+    command += f" --hypothesis facets --quiet -o {folder / 'model.npz'}"
 
     def fit(hypothesis: Any) -> Any:
         model = fl.RegionRegressor(hypothesis, cost=data.cost, random_state=0)

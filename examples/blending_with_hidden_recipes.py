@@ -56,18 +56,18 @@ ALWAYS = 0.99  # and is as good as an equality if it does on this share of the d
 SAME = 1.0  # a facet at a smaller angle, in degrees, is the row
 
 
-def foundry() -> fl.problem.LinearProgram:
+def foundry() -> fl.datasets.LinearProgram:
     """Return the foundry's problem; its signals are seven prices and the size of the order."""
     rows = np.vstack([np.ones(7), *(shares for shares, _, _ in RECIPE.values())])
 
-    def limits(which: int) -> fl.problem.AffineRows:
+    def limits(which: int) -> fl.datasets.AffineRows:
         values = np.array([ORDER, *(row[which] for row in RECIPE.values())])
         has_limit = np.isfinite(values)
         slope = np.zeros((len(values), 8))
         slope[has_limit, 7] = values[has_limit] / ORDER
-        return fl.problem.AffineRows(np.where(has_limit, 0.0, values), slope)
+        return fl.datasets.AffineRows(np.where(has_limit, 0.0, values), slope)
 
-    return fl.problem.LinearProgram(rows, limits(1), limits(2), LOWER, UPPER, n_decisions=7)
+    return fl.datasets.LinearProgram(rows, limits(1), limits(2), LOWER, UPPER, n_decisions=7)
 
 
 def observe(n_days: int, seed: int = 0) -> fl.Decisions:
@@ -168,7 +168,7 @@ def run(quick: bool = False) -> Results:
     sizes = (60, 150) if quick else (50, 150, 500)
     test = observe(100 if quick else 500, seed=1)
     scores = {n_days: compare(observe(n_days), test, quick) for n_days in sizes}
-    # The rows of one region can be read; the default may have chosen a blend of several.
+    # The rows of one region can be read; the default may have chosen another kind.
     train = observe(sizes[-1])
     facets = fl.RegionRegressor(fl.Facets(), cost=train.cost, random_state=0)
     facets.fit(train.signals, train.decisions)

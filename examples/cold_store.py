@@ -20,7 +20,7 @@ PROFILE = 1.0 + 0.6 * np.sin((np.arange(HOURS) + 0.5 - 9.0) / HOURS * 2.0 * np.p
 Array = NDArray[np.float64]
 
 
-def plant(ramp: float | None = None) -> fl.problem.LinearProgram:
+def plant(ramp: float | None = None) -> fl.datasets.LinearProgram:
     """Return the plant's problem; its signals are 24 prices and the mean heat of the day in MW.
 
     ``level_t = KEEP level_{t-1} + power_t - heat PROFILE_t``: levels are hidden, between empty and
@@ -37,10 +37,10 @@ def plant(ramp: float | None = None) -> fl.problem.LinearProgram:
         matrix, heat = np.vstack([matrix, changes]), np.vstack([heat, np.zeros((HOURS - 1, 25))])
         least = np.concatenate([start, np.full(HOURS - 1, -ramp)])
         most = np.concatenate([start, np.full(HOURS - 1, ramp)])
-    rows = fl.problem.AffineRows(least, heat), fl.problem.AffineRows(most, heat)
+    rows = fl.datasets.AffineRows(least, heat), fl.datasets.AffineRows(most, heat)
     lower, upper = np.zeros(2 * HOURS), np.repeat([POWER, STORE], HOURS)
     lower[-1] = upper[-1] = STORE / 2.0
-    return fl.problem.LinearProgram(matrix, *rows, lower, upper, n_decisions=HOURS)
+    return fl.datasets.LinearProgram(matrix, *rows, lower, upper, n_decisions=HOURS)
 
 
 def in_cvxpy(power: Any, heat: Any) -> list[Any]:

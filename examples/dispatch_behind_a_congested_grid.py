@@ -101,9 +101,9 @@ def score(data: Any, predicted: np.ndarray, seconds: float) -> Score:
 def without_lines(grid: Any, data: Any) -> np.ndarray:
     """Return the dispatch that would be cheapest if the lines did not matter."""
     total = data.decisions.sum(axis=1)
-    balance = fl.problem.AffineRows([0.0], [[1.0]])
+    balance = fl.datasets.AffineRows([0.0], [[1.0]])
     n = len(grid.generators)
-    program = fl.problem.LinearProgram(
+    program = fl.datasets.LinearProgram(
         np.ones((1, n)), balance, balance, grid.lower, grid.upper, n_decisions=n
     )
     return program.solve(total[:, None], data.cost_matrix)

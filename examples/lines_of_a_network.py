@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import feaslearn as fl
 from example_tools import main, print_table
 
@@ -84,7 +86,7 @@ def told(lines: Any) -> str:
 # %%
 # The picture
 # -----------
-# The true lines lie behind; those learned are certain or not, and dots are what could be instead.
+# The true lines lie behind; those learned are certain or not, and dotted ones could be instead.
 
 
 def draw(results: Results) -> Any:
@@ -92,11 +94,26 @@ def draw(results: Results) -> Any:
     import matplotlib.pyplot as plt
 
     figure, panels = plt.subplots(1, 2, figsize=(9.5, 5.0), layout="constrained")
+    around = np.linspace(0.0, 2.0 * np.pi, 5, endpoint=False)
+    places = dict(zip(range(1, 6), np.column_stack([np.cos(around), np.sin(around)]), strict=True))
     for panel, (capacity, learner) in zip(panels, results.learners.items(), strict=True):
-        fl.plots.NetworkDisplay.from_estimator(
-            learner, identification=results.identified[capacity], truth=RING, ax=panel
-        )
-        panel.set_title(f"capacity {capacity}: {panel.get_title()}", fontsize=10)
+        found = results.identified[capacity]
+        layers = {
+            "true": (RING, {"color": "#009E73", "lw": 11, "alpha": 0.3}),
+            "possible": (found.undetermined, {"color": "#999999", "ls": ":"}),
+            "learned": (learner.lines_, {"color": "#E69F00", "lw": 2.5}),
+            "certain": (found.certain, {"color": "#0072B2", "lw": 3.5}),
+        }
+        for name, (lines, style) in layers.items():
+            for k, line in enumerate(lines):
+                label = f"{name} ({len(lines)})" if k == 0 else None
+                panel.plot(*np.array([places[node] for node in line]).T, label=label, **style)
+        for node, place in places.items():
+            panel.annotate(str(node), place, ha="center", va="center", bbox={"fc": "white"})
+        panel.set_title(f"capacity {capacity}: at least {found.n_networks[0]} networks fit")
+        panel.legend(loc="upper center", bbox_to_anchor=(0.5, 0.0), ncols=2, frameon=False)
+        panel.set_aspect("equal")
+        panel.set_axis_off()
     return figure
 
 

@@ -1,4 +1,4 @@
-"""Run experiments: ``python -m experiments all``, or ``feaslearn reproduce all``."""
+"""Run experiments: ``python -m experiments all``."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def seeds_of(text: str) -> tuple[int, ...]:
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="feaslearn reproduce", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
     names = ["all", *EXPERIMENTS]
     parser.add_argument("names", nargs="*", default=["all"], metavar="NAME", help=", ".join(names))
     parser.add_argument("--seeds", type=seeds_of, help="such as 100-109, the default (quick: 0)")

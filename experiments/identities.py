@@ -119,7 +119,7 @@ def smoothed_predictability(seed: int) -> dict[str, float]:
         best = rest / epsilon  # where the maximum over β is
         smooth = best @ (rest + move) - epsilon / 2 * np.sum((best + move / epsilon) ** 2)
         value += np.sum(move**2) / count + smooth
-    problem = fl.problem.LearnedProblem(hypothesis, theta, lambda s: np.ones((len(s), 1)))
+    problem = fl.datasets.LearnedProblem(hypothesis, theta, lambda s: np.ones((len(s), 1)))
     signals = np.zeros((count, 1))
     infeasible = problem.distance_to_feasible(decisions, signals) ** 2
     loss = fl.Suboptimality(normalize_cost=False)

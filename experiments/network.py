@@ -11,7 +11,7 @@ import numpy as np
 import feaslearn as fl
 from experiments.frame.experiment import Claim, Experiment, Row, Settings
 from experiments.frame.found import Found
-from experiments.frame.pictures import new_figure, save
+from experiments.frame.pictures import GREEN, ORANGE, new_figure, save
 from feaslearn.datasets.power import PLANTS, RING
 
 ARGUMENTS: dict[str, Any] = {
@@ -141,15 +141,24 @@ def draw(found: Found, folder: Path) -> list[str]:
     """Draw the true network and the learned one."""
     learned = [tuple(line) for line in found.raw(CUTS, "pairs")[0]]
     figure, axes = new_figure(8.5, 4.6, 1, 2)
-    nodes = range(1, 6)
+    around = 2.0 * np.pi * np.arange(5) / 5
+    places = np.column_stack([np.cos(around), np.sin(around)])
     for ax, lines, title in (
         (axes[0], RING, "true network (assumed: the ring)"),
         (axes[1], learned, f"learned, zero loss: {len(learned)} lines"),
     ):
-        truth = RING if lines is learned else None
-        fl.plots.NetworkDisplay(nodes, PLANTS, lines, truth=truth).plot(ax=ax)
+        for some, style in (
+            (RING if lines is learned else (), {"color": GREEN, "lw": 11, "alpha": 0.3}),
+            (lines, {"color": ORANGE, "lw": 2.5}),
+        ):
+            for line in some:
+                ax.plot(*places[np.array(line) - 1].T, **style)
+        for node, place in enumerate(places, 1):
+            box = {"boxstyle": "square" if node in PLANTS else "circle", "fc": "white"}
+            ax.annotate(str(node), place, ha="center", va="center", bbox=box)
         ax.set_title(title)
-    axes[0].get_legend().remove()
+        ax.set_aspect("equal")
+        ax.set_axis_off()
     return [save(figure, folder, "network.png")]
 
 

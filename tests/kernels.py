@@ -49,6 +49,14 @@ def _network() -> None:
     ).fit(data.signals, data.decisions)
 
 
+def _paper() -> None:
+    from feaslearn import paper
+
+    for loss in (paper.Predictability(), paper.Suboptimality()):
+        problem = paper.Problem(paper.Affine(fl.Box(2)), loss, paper.Samples(*_block()))
+        paper.algorithm2(problem, max_iter=1)
+
+
 #: In two halves that take about as long.
 HALVES: tuple[tuple[Callable[[], None], ...], ...] = (
     (
@@ -57,6 +65,7 @@ HALVES: tuple[tuple[Callable[[], None], ...], ...] = (
         lambda: _loss(fl.Suboptimality()),
     ),
     (
+        _paper,
         lambda: _fit(fl.Facets()),
         lambda: _search(fl.trainers.Annealing(max_iter=1, n_starts=1, ridge=0.1), fl.Simplex(2)),
         lambda: _search(fl.trainers.Annealing(max_iter=1, n_starts=1, ridge=0.1), fl.Box(2)),

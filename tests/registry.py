@@ -23,9 +23,9 @@ from feaslearn.sets import (
     L2Ball,
     Polytope,
     PrimitiveSet,
-    Product,
     Simplex,
 )
+from feaslearn.sets.product import Product
 
 Array = NDArray[np.float64]
 

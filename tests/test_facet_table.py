@@ -80,14 +80,6 @@ def test_units_do_not_hide_terms() -> None:
     assert table.equalities == ("p_g1 + p_g2 + p_g3 = 0.001 load",)
 
 
-def test_facets_of_a_blend_are_counted() -> None:
-    table = fit(*frames(), hypothesis=fl.Blend([fl.Facets()] * 3)).facets_
-    assert table.regions == 3
-    assert len(table) == 1
-    assert table[0].regions == 3
-    assert "3/3" not in str(table)
-
-
 def test_a_region_without_facets_says_so() -> None:
     table = fit(*frames(), hypothesis=fl.Facets(max_facets=0)).facets_
     assert len(table) == 0

@@ -22,7 +22,7 @@ def existing_layers() -> set[str]:
 
 
 def test_every_layer_below_the_tools_is_kept_from_their_packages() -> None:
-    (contract,) = (contract for contract in CONTRACTS if contract["type"] == "forbidden")
+    (contract,) = (each for each in CONTRACTS if each["name"].startswith("Only plots"))
     sources = {module.removeprefix("feaslearn.") for module in contract["source_modules"]}
     assert sources == existing_layers() - MAY_USE_HEAVY_PACKAGES
 

@@ -39,10 +39,6 @@ def network(limit: Any) -> object:
     return learner.set_params(max_seconds=limit).fit(np.ones((4, 3)), np.full((4, 1), 2.0))
 
 
-def decided(limit: Any) -> object:
-    return fl.consistency(DATA, CLASS, max_seconds=limit)
-
-
 @pytest.mark.parametrize("kind", TRAINERS)
 def test_every_trainer_takes_a_limit_and_refuses_what_is_none(kind: type[Trainer]) -> None:
     for limit in (*WRONG, None, 1e-9, np.inf):
@@ -53,27 +49,7 @@ def test_every_trainer_takes_a_limit_and_refuses_what_is_none(kind: type[Trainer
         assert all(f"max_seconds={limit!r}" in text for text in told)
 
 
-@pytest.mark.parametrize("ask", [refit, network, decided])
+@pytest.mark.parametrize("ask", [refit, network])
 def test_whoever_is_asked_says_the_same(ask: Callable[[Any], object]) -> None:
     with pytest.raises(DataError, match="max_seconds=0 is neither None nor a positive"):
         ask(0)
-
-
-def test_a_stream_keeps_a_limit_and_goes_on_from_a_checkpoint(tmp_path: Any) -> None:
-    data = fl.datasets.make_power5(300, noise=0.1, random_state=0)
-    path = tmp_path / "run.ckpt"
-
-    def fitted(**limits: Any) -> fl.RegionRegressor:
-        first = fl.trainers.Annealing(n_starts=2, ridge=0.1, ridge_floor=1.0)
-        trainer = fl.trainers.Streaming(first=first, **limits)
-        model = fl.RegionRegressor(
-            fl.Affine(fl.Simplex(3)), cost=data.cost, trainer=trainer, random_state=0
-        )
-        return model.partial_fit(data.signals, data.decisions)
-
-    fitted(max_seconds=0.2, checkpoint=path)
-    whole = fitted(checkpoint=path)
-    assert whole.result_.status == "converged"
-    assert not path.exists()
-    assert whole.stream_ is not None
-    np.testing.assert_array_equal(whole.theta_, fitted().theta_)

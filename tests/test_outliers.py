@@ -69,10 +69,9 @@ def spoiled_samples(size: float, seed: int = 1) -> tuple[Array, Array, Array]:
     [
         (fl.Affine(fl.Box(2)), Annealing(5, n_starts=1, ridge=0.1, ridge_floor=1.0)),
         (fl.Facets(bounds="affine"), "auto"),
-        (fl.Blend([fl.Scaled(fl.Box(2)), fl.Minkowski.box(2)]), "auto"),
         (None, "auto"),
     ],
-    ids=["Annealing", "Facets", "Blend", "choice"],
+    ids=["Annealing", "Facets", "choice"],
 )
 def test_searches_are_warned_of_rows_that_may_bias_them(hypothesis: Any, trainer: Any) -> None:
     signals, decisions, spoiled = spoiled_samples(1e4)

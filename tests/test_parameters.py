@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,7 +9,6 @@ import pytest
 
 from feaslearn.exceptions import DataError, Problems, SetError
 from feaslearn.parameters import (
-    FILE_NAME,
     FLAG,
     FUNCTION,
     NOT_NEGATIVE,
@@ -22,6 +20,7 @@ from feaslearn.parameters import (
     check_declared,
     require,
 )
+from feaslearn.regressor.parameters import N_JOBS
 
 INF, NAN = np.inf, np.nan
 
@@ -31,7 +30,7 @@ INF, NAN = np.inf, np.nan
     [
         (Integer(), [0, -3, np.int64(2)], [True, 1.0, "1", None], "an integer"),
         (Integer(2), [2, np.int32(9)], [1, True, 2.5], "an integer >= 2"),
-        (Integer(besides=0), [-1, 1], [0, False], "an integer besides 0"),
+        (N_JOBS, [None, -1, 1], [0, False], "an integer besides 0"),
         (Number(0.0), [0, 0.0, INF, np.float32(1)], [-1e-9, NAN, True, "0"], "a number >= 0"),
         (Number(0.0, above=True), [1e-9, INF], [0.0, NAN], "a positive number"),
         (POSITIVE, [1e-9], [0, INF, NAN], "a finite positive number"),
@@ -41,7 +40,6 @@ INF, NAN = np.inf, np.nan
         (Number(0.0, 1.0, below=True), [0], [1], "a number in [0, 1)"),
         (FLAG, [True, np.False_], [0, None, "yes"], "True or False"),
         (FUNCTION, [len], [1], "a function"),
-        (FILE_NAME, ["a.json", Path("a")], ["", b"a", 3], "the name of a file"),
         (Either(None, 0, "auto"), [None, 0, np.int64(0), "auto"], [False, "no", 0.0], "None, 0,"),
         (Either("auto", Integer(1)), [1, "auto"], [0, None, np.ones(2)], "an integer >= 1"),
     ],

@@ -39,7 +39,6 @@ HYPOTHESES = {
     "minkowski": ('Minkowski("auto")', fl.Minkowski("auto")),
     "scaled": ("Scaled(Box(2))", fl.Scaled(fl.Box(2))),
     "ternary": ("Ternary(Box(2))", fl.Ternary(fl.Box(2))),
-    "blend": ("Blend([Facets(), Minkowski(...)])", fl.Blend([fl.Facets(), fl.Minkowski("auto")])),
 }
 
 

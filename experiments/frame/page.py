@@ -12,7 +12,7 @@ from experiments.frame.experiment import Claim, Experiment, Settings
 from experiments.frame.found import Found, MissingCellsError
 from experiments.frame.store import VERSION, Store
 from experiments.frame.table import as_csv, markdown
-from feaslearn.atomic import write_bytes
+from feaslearn.io.whole_files import write_bytes
 
 VERDICTS = {True: "holds", False: "**does not hold**", None: "cannot be decided"}
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "cvxpy", "clarabel", "highspy", "pyscipopt")
@@ -21,7 +21,7 @@ INTRODUCTION = """\
 # The paper, reproduced
 
 Ren, Mohajerin Esfahani and Georghiou, *Inverse Optimization via Learning Feasible Regions*, ICML
-2025. `feaslearn reproduce all` writes this page; a cell (row and seed) that this version of the
+2025. `python -m experiments all` writes this page; a cell (row and seed) that this version of the
 library has finished is not run again.
 
 - **As published**: the map may depend on all signals, φ = (1, s), and costs are raw.
@@ -136,7 +136,7 @@ def _versions(experiments: list[Experiment], settings: Settings, store: Store) -
     installed = [f"{name} {found}" for name in PACKAGES if (found := _installed(name))]
     told = ", ".join([f"Python {platform.python_version()}", *installed])
     when = " to ".join(dict.fromkeys([days[0], days[-1]])) if days else "never"
-    rest = "" if done == total else " (`feaslearn reproduce all` runs the others)"
+    rest = "" if done == total else " (`python -m experiments all` runs the others)"
     made = f"feaslearn {VERSION}" + (f" (commits {', '.join(commits)})" if commits else "")
     return (
         f"Made by {made}, run {when}; {done} of {total} cells are finished{rest}. "

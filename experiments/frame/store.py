@@ -21,7 +21,7 @@ import numpy as np
 from experiments.frame.experiment import Experiment, Row, Values
 from experiments.frame.found import Found
 from feaslearn import __version__
-from feaslearn.atomic import write_bytes
+from feaslearn.io.whole_files import write_bytes
 
 #: Counts changes of the library after which fits give other numbers: raise it with one, and all
 #: cells are run again. Tests run some cells and compare them with the stored ones.

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from feaslearn import (
         baselines,
-        checks,
         datasets,
         distributed,
         exceptions,
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
         metrics,
         network,
         plots,
-        problem,
         report,
         sets,
         trainers,
@@ -40,9 +38,7 @@ if TYPE_CHECKING:
     from feaslearn.data import Chunks, Decisions
     from feaslearn.hypotheses import (
         Affine,
-        Blend,
         Facets,
-        GrownMinkowski,
         Minkowski,
         Scaled,
         Term,
@@ -54,7 +50,7 @@ if TYPE_CHECKING:
     from feaslearn.metrics import evaluate
     from feaslearn.network import NetworkLearner
     from feaslearn.region import Region
-    from feaslearn.regressor import RegionRegressor, consistency
+    from feaslearn.regressor import RegionRegressor
     from feaslearn.sets import (
         Box,
         ConicSet,
@@ -62,7 +58,6 @@ if TYPE_CHECKING:
         L1Ball,
         L2Ball,
         Polytope,
-        Product,
         Simplex,
     )
 
@@ -71,14 +66,12 @@ __version__ = "0.1.0.dev0"
 __all__ = [
     "Affine",
     "AffineCost",
-    "Blend",
     "Box",
     "Chunks",
     "ConicSet",
     "Decisions",
     "Facets",
     "FunctionCost",
-    "GrownMinkowski",
     "Hypersimplex",
     "Known",
     "L1Ball",
@@ -87,7 +80,6 @@ __all__ = [
     "NetworkLearner",
     "Polytope",
     "Predictability",
-    "Product",
     "Region",
     "RegionRegressor",
     "Scaled",
@@ -96,8 +88,6 @@ __all__ = [
     "Term",
     "Ternary",
     "baselines",
-    "checks",
-    "consistency",
     "datasets",
     "distributed",
     "evaluate",
@@ -108,8 +98,8 @@ __all__ = [
     "losses",
     "metrics",
     "network",
+    "paper",
     "plots",
-    "problem",
     "report",
     "save",
     "sets",
@@ -122,15 +112,15 @@ _HOMES = {
     for home, names in {
         "costs": "AffineCost FunctionCost",
         "data": "Chunks Decisions",
-        "hypotheses": "Affine Blend Facets GrownMinkowski Minkowski Scaled Term Ternary",
+        "hypotheses": "Affine Facets Minkowski Scaled Term Ternary",
         "io": "load save",
         "known": "Known",
         "losses": "Predictability Suboptimality",
         "metrics": "evaluate",
         "network": "NetworkLearner",
         "region": "Region",
-        "regressor": "RegionRegressor consistency",
-        "sets": "Box ConicSet Hypersimplex L1Ball L2Ball Polytope Product Simplex",
+        "regressor": "RegionRegressor",
+        "sets": "Box ConicSet Hypersimplex L1Ball L2Ball Polytope Simplex",
     }.items()
     for name in names.split()
 }

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TypeVar, cast
+
 from sklearn.exceptions import NotFittedError as _SklearnNotFittedError
 
 from feaslearn.printable import printable
 
+T = TypeVar("T")
+
 __all__ = [
-    "CheckError",
-    "CheckpointError",
     "DataError",
     "DataTypeError",
     "EmptySetError",
@@ -82,10 +84,6 @@ class UnboundedProblemError(SolverError):
     """The objective of the problem has no finite optimum."""
 
 
-class CheckError(FeaslearnError, AssertionError):
-    """A set, loss or hypothesis does not keep a property that the library relies on."""
-
-
 class FileError(FeaslearnError, OSError):
     """A file cannot be read or written."""
 
@@ -94,12 +92,8 @@ class ModelFileError(FeaslearnError, ValueError):
     """A file is not a model file, or not one that this version can trust."""
 
 
-class CheckpointError(FeaslearnError, ValueError):
-    """A checkpoint is damaged, or belongs to another problem."""
-
-
 class MemoryLimitError(FeaslearnError, MemoryError):
-    """The problem would not fit into memory; nothing of that size was allocated."""
+    """The parts of a file are larger than the memory that was allowed; none of them was read."""
 
 
 class TimeLimitError(FeaslearnError, TimeoutError):
@@ -216,3 +210,11 @@ class Problems:
             raise narrowest(f"{heading}: {self._messages[0]}")
         lines = "".join(f"\n  - {message}" for message in self._messages)
         raise narrowest(f"{heading}:{lines}")
+
+
+def checked(
+    value: T | None, problems: Problems, owner: str, error: type[FeaslearnError] = DataError
+) -> T:
+    """Return a value that is None only where a problem was added; raise all problems."""
+    problems.raise_if_any(error, owner)
+    return cast("T", value)

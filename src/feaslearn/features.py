@@ -13,9 +13,8 @@ from feaslearn.arrays import Array, Indices
 from feaslearn.costs import ResolvedCost
 from feaslearn.data import Block, Chunk, as_matrix
 from feaslearn.data.checks import counting
-from feaslearn.exceptions import DataError, Problems
+from feaslearn.exceptions import DataError, Problems, checked
 from feaslearn.messages import did_you_mean
-from feaslearn.parameters import checked
 
 SPECIFICATIONS = ("non-cost", "all")
 

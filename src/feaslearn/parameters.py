@@ -7,100 +7,77 @@ classes hold as well. Values are compared, never converted: constructors keep wh
 from __future__ import annotations
 
 import math
-import os
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Any, TypeVar, cast
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, FeaslearnError, Problems
 
-T = TypeVar("T")
-
-
-class Constraint(ABC):
-    """What a value must be; its text completes "is not"."""
-
-    @abstractmethod
-    def holds(self, value: Any) -> bool:
-        """Say whether a value satisfies the constraint."""
-
-    @abstractmethod
-    def __str__(self) -> str: ...
-
-    def refusal(self, name: str, value: object) -> str:
-        """Return the message about a value that does not satisfy the constraint."""
-        return f"{name}={value!r} is not {self}"
-
 
 @dataclass(frozen=True)
-class Integer(Constraint):
-    """An integer, at least as large as a limit, and not a certain one; True is none."""
+class Is:
+    """What a value must be: a test, and words that complete "is not"; or one of some options."""
 
-    least: int | None = None
-    besides: int | None = None
-
-    def holds(self, value: Any) -> bool:
-        if isinstance(value, bool) or not isinstance(value, Integral):
-            return False
-        return (self.least is None or int(value) >= self.least) and value != self.besides
-
-    def __str__(self) -> str:
-        least = "" if self.least is None else f" >= {self.least}"
-        return f"an integer{least}" + ("" if self.besides is None else f" besides {self.besides}")
-
-
-@dataclass(frozen=True)
-class Number(Constraint):
-    """A number between two limits, which ``above`` and ``below`` exclude; NaN and True are none."""
-
-    least: float = -math.inf
-    most: float = math.inf
-    above: bool = False
-    below: bool = False
-
-    def holds(self, value: Any) -> bool:
-        if isinstance(value, bool) or not isinstance(value, Real):
-            return False
-        number = float(value)
-        left = number > self.least if self.above else number >= self.least
-        return left and (number < self.most if self.below else number <= self.most)
-
-    def __str__(self) -> str:
-        if math.isinf(self.most):
-            finite = "finite " if self.below else ""
-            if self.above and self.least == 0.0:
-                return f"a {finite}positive number"
-            return f"a {finite}number {'>' if self.above else '>='} {self.least:g}"
-        if self.above and self.below:
-            return f"a number between {self.least:g} and {self.most:g}"
-        ends = f"{'(' if self.above else '['}{self.least:g}, {self.most:g}"
-        return f"a number in {ends}{')' if self.below else ']'}"
-
-
-#: A number above zero that is not infinite.
-POSITIVE = Number(0.0, above=True, below=True)
-#: A number of at least zero that is not infinite.
-NOT_NEGATIVE = Number(0.0, below=True)
-
-
-@dataclass(frozen=True)
-class Is(Constraint):
-    """What a test says, in words."""
-
-    test: Callable[[Any], bool]
+    holds: Callable[[Any], bool]
     words: str
-
-    def holds(self, value: Any) -> bool:
-        return self.test(value)
+    options: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.words
+
+    def refusal(self, name: str, value: object) -> str:
+        """Return the message about a value that does not satisfy the constraint."""
+        if len(self.options) == 2:
+            return f"{name}={value!r} is neither {self.options[0]} nor {self.options[1]}"
+        return f"{name}={value!r} is not {'one of ' if self.options else ''}{self}"
+
+
+Constraints = Mapping[str, Is]
+
+
+class Integer(Is):
+    """An integer, at least as large as a limit; True is none."""
+
+    def __init__(self, least: int | None = None) -> None:
+        def holds(value: Any) -> bool:
+            whole = isinstance(value, Integral) and not isinstance(value, bool)
+            return whole and (least is None or int(value) >= least)
+
+        super().__init__(holds, "an integer" + ("" if least is None else f" >= {least}"))
+
+
+class Number(Is):
+    """A number between two limits, which ``above`` and ``below`` exclude; NaN and True are none."""
+
+    def __init__(
+        self, least: float, most: float = math.inf, above: bool = False, below: bool = False
+    ) -> None:
+        def holds(value: Any) -> bool:
+            if isinstance(value, bool) or not isinstance(value, Real):
+                return False
+            ends = (above and value == least) or (below and value == most)
+            return least <= float(value) <= most and not ends
+
+        words = f"a number in {'(' if above else '['}{least:g}, {most:g}{')' if below else ']'}"
+        if above and below:
+            words = f"a number between {least:g} and {most:g}"
+        if math.isinf(most):
+            kind = f"number {'>' if above else '>='} {least:g}"
+            kind = "positive number" if above and least == 0.0 else kind
+            words = f"a finite {kind}" if below else f"a {kind}"
+        super().__init__(holds, words)
+
+
+class Either(Is):
+    """One of several values (None, strings, integers) or constraints; arrays equal nothing."""
+
+    def __init__(self, *options: Any) -> None:
+        tests = [option.holds if isinstance(option, Is) else _equal(option) for option in options]
+        texts = tuple(str(each) if isinstance(each, Is) else repr(each) for each in options)
+        super().__init__(lambda x: any(test(x) for test in tests), ", ".join(texts), texts)
 
 
 def an_instance(kind: type, words: str) -> Is:
@@ -108,49 +85,19 @@ def an_instance(kind: type, words: str) -> Is:
     return Is(lambda value: isinstance(value, kind), words)
 
 
-def _is_file_name(value: Any) -> bool:
-    name = os.fspath(value) if isinstance(value, str | os.PathLike) else None
-    return isinstance(name, str) and bool(name)
-
-
-FUNCTION = Is(callable, "a function")
-FILE_NAME = Is(_is_file_name, "the name of a file")
-FLAG = an_instance(bool | np.bool_, "True or False")  # type: ignore[arg-type]
-
-
-class Either(Constraint):
-    """One of several values (None, strings, numbers) or constraints."""
-
-    def __init__(self, *options: Any) -> None:
-        self.options = options
-
-    def holds(self, value: Any) -> bool:
-        return any(
-            option.holds(value) if isinstance(option, Constraint) else _equal(value, option)
-            for option in self.options
-        )
-
-    def __str__(self) -> str:
-        return ", ".join(str(o) if isinstance(o, Constraint) else repr(o) for o in self.options)
-
-    def refusal(self, name: str, value: object) -> str:
-        texts = [str(Either(option)) for option in self.options]
-        if len(texts) == 2:
-            return f"{name}={value!r} is neither {texts[0]} nor {texts[1]}"
-        return f"{name}={value!r} is not one of {self}"
-
-
-def _equal(value: Any, option: Any) -> bool:
-    """Compare with None, a string or an integer; arrays equal nothing."""
+def _equal(option: int | str | None) -> Callable[[Any], bool]:
     if option is None or isinstance(option, str):
-        return isinstance(value, type(option)) and value == option
-    return Integer(option).holds(value) and int(value) == option
+        return lambda value: isinstance(value, type(option)) and value == option
+    return lambda value: Integer(option).holds(value) and int(value) == option
 
 
-Constraints = Mapping[str, Constraint]
+#: Finite numbers above zero, and of at least zero.
+POSITIVE, NOT_NEGATIVE = Number(0.0, above=True, below=True), Number(0.0, below=True)
+FUNCTION = Is(callable, "a function")
+FLAG = Is(lambda v: isinstance(v, bool | np.bool_), "True or False")
 
 
-def check_value(name: str, value: object, constraint: Constraint, problems: Problems) -> bool:
+def check_value(name: str, value: object, constraint: Is, problems: Problems) -> bool:
     """Add a problem unless the constraint holds; say whether it does."""
     if constraint.holds(value):
         return True
@@ -160,7 +107,7 @@ def check_value(name: str, value: object, constraint: Constraint, problems: Prob
 
 def check_declared(owner: object, problems: Problems) -> None:
     """Add a problem for every parameter that violates what its class declares."""
-    declared: dict[str, Constraint] = {}
+    declared: dict[str, Is] = {}
     for kind in reversed(type(owner).__mro__):
         declared |= vars(kind).get("parameter_constraints", {})
     for name, constraint in declared.items():
@@ -168,41 +115,10 @@ def check_declared(owner: object, problems: Problems) -> None:
 
 
 def require(
-    value: Any,
-    name: str,
-    constraint: Constraint,
-    owner: str = "",
-    error: type[FeaslearnError] = DataError,
+    value: Any, name: str, constraint: Is, owner: str = "", error: type[FeaslearnError] = DataError
 ) -> Any:
     """Return a value that satisfies a constraint; raise an error that names it otherwise."""
     if not constraint.holds(value):
         refusal = constraint.refusal(name, value)
         raise error(f"{owner}: {refusal}" if owner else refusal)
     return value
-
-
-def checked(
-    value: T | None, problems: Problems, owner: str, error: type[FeaslearnError] = DataError
-) -> T:
-    """Return a value that is None only where a problem was added; raise all problems."""
-    problems.raise_if_any(error, owner)
-    return cast(T, value)
-
-
-def check_capacity(
-    name: str, capacity: ArrayLike, count: int, what: str, problems: Problems
-) -> Array:
-    """Return one capacity for each line or plant; zeros where a problem was added."""
-    try:
-        values = np.asarray(capacity, dtype=np.float64)
-    except (TypeError, ValueError):
-        problems.add(f"{name} is {capacity!r}, expected one number, or one for each {what}")
-        return np.zeros(count)
-    if values.ndim > 1 or (values.ndim == 1 and len(values) != count):
-        problems.add(
-            f"{name} has shape {values.shape}, expected one number, or {count}: one for each {what}"
-        )
-        return np.zeros(count)
-    if not (np.isfinite(values) & (values >= 0)).all():
-        problems.add(f"{name} is {values.tolist()}, expected finite numbers of at least 0")
-    return np.broadcast_to(values, (count,)).copy()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -162,25 +162,20 @@ class TrainingResult:
         return shown + [("warning", text) for text in self.warnings]
 
     def __repr__(self) -> str:
-        return as_text(self.rows())
+        shown = [(printable(label), printable(text)) for label, text in self.rows()]
+        width = max(len(label) for label, _ in shown)
+        return "\n".join(f"{label:<{width}}  {text}" for label, text in shown)
 
     def _repr_html_(self) -> str:
-        return as_table(self.rows())
+        return html_table((), self.rows())
 
 
-def as_text(rows: Sequence[tuple[str, str]]) -> str:
-    """Return pairs of a label and a string as lines, the strings aligned."""
-    shown = [(printable(label), printable(text)) for label, text in rows]
-    width = max(len(label) for label, _ in shown)
-    return "\n".join(f"{label:<{width}}  {text}" for label, text in shown)
-
-
-def as_table(rows: Sequence[tuple[str, str]]) -> str:
-    """Return pairs of a label and a string as a table in HTML."""
-    body = "".join(
-        f"<tr><th>{escape(label)}</th><td>{escape(text)}</td></tr>" for label, text in rows
-    )
-    return f"<table>{body}</table>"
+def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
+    """Return a table in HTML; all strings are escaped."""
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    lines = [*([("th", head)] if head else []), *(("td", row) for row in rows)]
+    cells = ("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for tag, row in lines)
+    return f"<table>{title}{''.join(f'<tr>{line}</tr>' for line in cells)}</table>"
 
 
 @contextmanager

@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from feaslearn.baselines import LinearPolicy
+from feaslearn.data import Chunks
 from feaslearn.exceptions import DataError, NotFittedError
 
 
@@ -67,10 +69,6 @@ def test_bad_input_is_refused() -> None:
         LinearPolicy().fit(signals, decisions, sample_weight=np.r_[1.0, 1.0, -1.0, np.ones(57)])
     with pytest.raises(DataError, match="60 rows and y has 59"):
         LinearPolicy().fit(signals, decisions[1:])
-    with pytest.raises(DataError, match="2 columns, those before had 3"):
-        LinearPolicy().fit(signals, decisions).partial_fit(signals, decisions[:, :2])
-    with pytest.raises(DataError, match="forgetting=0"):
-        LinearPolicy(forgetting=0).fit(signals, decisions)
 
 
 def test_chunks_equal_the_whole() -> None:
@@ -79,10 +77,12 @@ def test_chunks_equal_the_whole() -> None:
     decisions[::5, 1] = np.nan
     weights = np.random.default_rng(1).uniform(0.0, 2.0, 60)
     whole = LinearPolicy().fit(signals, decisions, weights)
-    parts = LinearPolicy()
-    for rows in (slice(0, 20), slice(20, 21), slice(21, 60)):
-        parts.partial_fit(signals[rows], decisions[rows], weights[rows])
+    cuts = (slice(0, 20), slice(20, 21), slice(21, 60))
+    X, y = pd.DataFrame(signals).add_prefix("s"), pd.DataFrame(decisions).add_prefix("x")
+    table, names = pd.concat([X, y], axis=1).assign(w=weights), (list(X), list(y))
+    pieces = [table[rows] for rows in cuts]
+    chunks = Chunks(lambda: iter(pieces), signals=names[0], decisions=names[1], weights="w")
     expected = whole.predict(signals)
     np.testing.assert_allclose(
-        parts.predict(signals), expected, rtol=0, atol=1e-9 * np.abs(expected).max()
+        LinearPolicy().fit(chunks).predict(X), expected, rtol=0, atol=1e-9 * np.abs(expected).max()
     )

@@ -50,10 +50,10 @@ def test_the_next_command_repeats_the_options(table: pd.DataFrame, command: Any)
     assert max(map(len, f"Next: {proposed}".splitlines())) <= 80
     program, verb, *arguments = shlex.split(proposed.replace("\\\n", " "))
     assert (program, verb) == ("feaslearn", "fit")
-    assert sorted(arguments) == sorted(["my data/p.csv", *options, "-o", "model.json"])
+    assert sorted(arguments) == sorted(["my data/p.csv", *options, "-o", "model.npz"])
     asked = [*arguments, "--hypothesis", "scaled:simplex", "--no-check", "--quiet"]
     assert command("fit", *asked).code == 0
-    assert fl.load("model.json").sense == "max"
+    assert fl.load("model.npz").sense == "max"
 
 
 def test_wrong_sense_and_gaps_are_said(table: pd.DataFrame, command: Any) -> None:

@@ -32,8 +32,6 @@ def _files(example: Path, command: Any) -> None:
     [
         (("predict", "power.json", "link-power.csv", "-o", "./power.csv"), "this command reads"),
         ((*FIT, "-o", "power.csv"), "--output: power.csv is a file that this command reads"),
-        ((*FIT, "--checkpoint", "power.csv", "-o", "m.json"), "--checkpoint: power.csv is a file"),
-        ((*FIT, "--checkpoint", "link.json", "-o", "m.json"), "are one file, m.json"),
         ((*EXPORT, "-o", "power.json"), "is a file that this command reads"),
         (("report", "power.json", "power.csv", "-o", "link-power.json"), "this command reads"),
         (
@@ -42,7 +40,6 @@ def _files(example: Path, command: Any) -> None:
         ),
         (("fit", "data", *FIT[2:], "-o", "data/unseen.parquet"), "this command reads"),
         ((*FIT, "-o", "-"), "--output: this command writes a file"),
-        ((*FIT, "-o", "m.json", "--checkpoint", "-"), "--checkpoint: this command writes a file"),
     ],
 )
 def test_inputs_are_not_replaced(arguments: tuple[str, ...], message: str, command: Any) -> None:
@@ -77,7 +74,7 @@ def assert_equal_but_for_rounding(found: str, expected: str) -> None:
     [
         ("predict", "--signals", "demand_5,demand_4,demand_3,demand_2,demand_1,cost_*"),
         ("predict", "--costs", "cost_*"),
-        ("evaluate", "--signals", "cost_*,demand_*", "--decisions", "plant_*"),
+        ("explain", "--signals", "cost_*,demand_*", "--row", "3"),
         ("export", "--signals", "cost_*,demand_*", "--row", "3"),
     ],
 )

@@ -25,7 +25,6 @@ def test_every_usage_that_is_offered_works(usage: str) -> None:
         ("linear", fl.Affine(fl.Simplex(1))),
         ("facets:0", fl.Facets(max_facets=0)),
         ("facets:30", fl.Facets(30)),
-        ("blend:2", fl.Blend([fl.Facets(), fl.Facets()])),
         ("affine:simplex:6", fl.Affine(fl.Simplex(6))),
         ("box", fl.Affine(fl.Box(4))),
         ("l2ball:2", fl.Affine(fl.L2Ball(2))),

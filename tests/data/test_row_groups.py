@@ -10,7 +10,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, MemoryLimitError
-from feaslearn.io import read_table
+from feaslearn.io.tables import read_table
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")

@@ -13,8 +13,6 @@ from hypothesis import strategies as st
 from feaslearn.data import BLOCK_ROWS, Block, Chunk, Chunks, Samples
 from feaslearn.data.samples import read_block
 from feaslearn.data.source import Memory
-from feaslearn.exceptions import MemoryLimitError
-from feaslearn.runs import memory
 
 
 def table(n_rows: int, dtype: type = np.float64) -> Block:
@@ -126,11 +124,3 @@ def test_the_first_pass_sees_rows_before_they_are_changed() -> None:
     kept = samples.summary().rows.features
     np.testing.assert_array_equal(kept, whole.features[:: samples.summary().step])
     np.testing.assert_array_equal(moved.spread().features, kept + 1.0)
-
-
-def test_what_does_not_fit_into_memory_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    samples = from_chunks(table(1000), 300)
-    assert samples.summary().n_rows == 1000
-    monkeypatch.setattr(memory, "available_bytes", lambda: 1e5)
-    with pytest.raises(MemoryLimitError, match="1000 samples of 11 numbers"):
-        samples.load()

@@ -16,7 +16,7 @@ from feaslearn.datasets import (
     make_power5,
     make_switch,
 )
-from feaslearn.exceptions import DataError, MemoryLimitError
+from feaslearn.exceptions import DataError
 
 Maker = Callable[..., Decisions]
 MAKERS = [
@@ -47,13 +47,6 @@ def test_decisions_are_optimal_in_the_forward_problem(make: Maker) -> None:
     # Other decisions are not.
     moved = data.decisions + 0.1
     assert data.forward.distance_to_optimal(moved, data.signals, data.cost_matrix).min() > 1e-3
-
-
-@every_data_set
-def test_more_samples_than_memory_holds_are_refused(make: Maker) -> None:
-    for n_samples in (np.int64(10**18), 10**400):
-        with pytest.raises(MemoryLimitError, match=rf"{make.__name__}: .*n_samples="):
-            make(n_samples, random_state=0)
 
 
 @every_data_set

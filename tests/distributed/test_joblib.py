@@ -1,15 +1,12 @@
-"""Cross-validation and bootstrap on the cluster, through joblib."""
+"""Cells of experiments on the cluster, through joblib."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from joblib import parallel_config
 from rich.console import Console
-from threadpoolctl import threadpool_limits
 
 import feaslearn as fl
 from experiments.frame.cluster import cluster
@@ -18,27 +15,6 @@ from experiments.frame.runner import run, unfinished
 from experiments.frame.store import Store
 
 pytestmark = pytest.mark.soak
-DATA = fl.datasets.make_power5(80, noise=0.1, random_state=0)
-PAIR = (DATA.signals, DATA.decisions)
-QUICK = {"ridge": 0.1, "ridge_floor": 1.0, "max_iter": 20}
-
-
-def affine() -> fl.RegionRegressor:
-    trainer = fl.trainers.Annealing(n_starts=1, **QUICK)
-    return fl.RegionRegressor(
-        fl.Affine(fl.Simplex(3)), cost=DATA.cost, trainer=trainer, random_state=0
-    )
-
-
-def test_bootstrap_on_the_cluster(client: Any) -> None:
-    for model in (fl.RegionRegressor(fl.Minkowski("auto"), cost=DATA.cost), affine()):
-        model.fit(*PAIR)
-        with threadpool_limits(1):
-            here = model.bootstrap(10, random_state=0)
-        with parallel_config(backend="dask"):
-            there = model.bootstrap(10, random_state=0, n_jobs=-1)
-        for one, other in zip(here.refits, there.refits, strict=True):
-            np.testing.assert_array_equal(one.theta_, other.theta_)
 
 
 def measured(seed: int, *, size: int) -> dict[str, Any]:

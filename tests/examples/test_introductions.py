@@ -33,9 +33,9 @@ def test_lines_of_a_network(is_drawn: Check) -> None:
 
 def test_noisy_data_and_trust(is_drawn: Check) -> None:
     results = noisy_data_and_trust.run(quick=True)
-    assert results.suspects == [17]
     assert results.scores[50] < results.scores[200]
+    assert all(each.contains(results.truth).mean() > 0.9 for each in results.bands.values())
     widths = {name: float(np.mean(each.width)) for name, each in results.bands.items()}
-    assert widths["bootstrap, 200 samples"] < widths["bootstrap, 50 samples"]
+    assert widths["200 samples"] < widths["50 samples"]
     assert any("upper limit of x2" in limit for limit in results.unseen)
     assert is_drawn(noisy_data_and_trust.draw(results))

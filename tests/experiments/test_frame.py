@@ -169,7 +169,7 @@ def test_wrong_arguments_are_refused(
     with pytest.raises(SystemExit) as refused:
         main(arguments)
     assert refused.value.code == 2
-    assert "feaslearn reproduce" in capsys.readouterr().err
+    assert "python -m experiments" in capsys.readouterr().err
 
 
 def test_every_row_has_a_name_a_file_and_a_fingerprint_of_its_own(store: Store) -> None:

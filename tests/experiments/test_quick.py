@@ -167,7 +167,7 @@ def test_stored_cells_are_what_this_version_gives(name: str, start: str) -> None
     row = next(row for row in experiment.rows(settings) if row.name.startswith(start))
     stored = Store(RESULTS).finished(experiment, row)
     if not stored:
-        pytest.skip("no cell of this version: feaslearn reproduce all")
+        pytest.skip("no cell of this version: python -m experiments all")
     seed, cell = next(iter(stored.items()))
     values = measure(0, experiment.measure, seed, row.parameters).values
     for key, value in cell["values"].items():

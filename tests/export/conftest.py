@@ -19,36 +19,25 @@ EXACT = fl.trainers.MixedInteger(max_seconds=1)
 MODELS = {
     "affine-simplex": (fl.Affine(fl.Simplex(4)), FEW_STEPS, POWER),
     "affine-l2": (fl.Affine(fl.L2Ball(3)), FEW_STEPS, POWER),
-    "affine-product": (
-        fl.Affine(fl.Product([fl.Simplex(2), fl.Hypersimplex(3, 2)])),
-        FEW_STEPS,
-        POWER,
-    ),
     "affine-binary": (fl.Affine(fl.Simplex(2, binary=True)), EXACT, SWITCH),
     "scaled": (fl.Scaled(fl.Box(3)), "auto", POWER),
     "ternary": (fl.Ternary(fl.Box(2)), EXACT, SWITCH),
     "minkowski": (fl.Minkowski.hypersimplices(3), "auto", POWER),
     "minkowski-tents": (fl.Minkowski.hypersimplices(3, scale="tents"), "auto", POWER),
     "minkowski-shared": (fl.Minkowski.pairs(3, scale="shared"), "auto", POWER),
-    "grown": (fl.GrownMinkowski(max_terms=3), "auto", POWER),
     "facets": (fl.Facets(3), "auto", POWER),
-    "blend": (
-        fl.Blend([fl.Facets(2), fl.Minkowski.pairs(3), fl.Minkowski.box(3), fl.Scaled(fl.Box(3))]),
-        "auto",
-        POWER,
-    ),
+    "minkowski-box": (fl.Minkowski.box(3), "auto", POWER),
+    "scaled-box": (fl.Scaled(fl.Box(3)), "auto", POWER),
 }
 CURVED_MODELS = ("affine-l2",)
 
 
 @cache
 def fitted(name: str) -> fl.RegionRegressor:
-    """Return a model of that name; the blend gives every member a weight."""
+    """Return a model of that name."""
     hypothesis, trainer, data = MODELS[name]
     model = fl.RegionRegressor(hypothesis, cost=data.cost, trainer=trainer, random_state=0)
     model.fit(data.signals, data.decisions)
-    if name == "blend":
-        model.theta_[:4] = [0.4, 0.3, 0.2, 0.1]
     return model
 
 

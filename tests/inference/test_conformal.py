@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError, UnsupportedError
+from feaslearn.regressor import Bands
 
 
 def fitted(noise: float = 0.2, count: int = 150) -> tuple[fl.Decisions, fl.RegionRegressor]:
@@ -75,6 +77,27 @@ def test_a_file_keeps_the_calibration(method: str, tmp_path: Path) -> None:
     assert np.array_equal(again.width, model.predict_interval(data.signals[500:520]).width)
 
 
+def test_bands_print_themselves() -> None:
+    bands = Bands(np.zeros((2, 3)), -np.ones((2, 3)), np.ones((2, 3)), 0.9)
+    assert "6 at level 0.9" in repr(bands)
+    assert bands._repr_html_().count("<td>") == 6
+
+
+def test_samples_of_the_fit_are_taken_until_a_model_is_copied() -> None:
+    data, model = fitted(count=60)
+    X, y = data.signals[:60], data.decisions[:60]
+    given = model.conformalize(X, y, method="cross").predict_interval(X)
+    kept = model.conformalize(method="cross").predict_interval(X)
+    np.testing.assert_array_equal(kept.width, given.width)
+    with pytest.raises(DataError, match="together"):
+        model.conformalize(X, method="cross")
+    copied = pickle.loads(pickle.dumps(model))
+    with pytest.raises(DataError, match="does not have its samples; pass X and y"):
+        copied.conformalize(method="cross")
+    again = copied.conformalize(X, y, method="cross").predict_interval(X)
+    np.testing.assert_array_equal(again.width, given.width)
+
+
 def test_what_is_refused() -> None:
     data, model = fitted()
     with pytest.raises(NotFittedError, match="conformalize first"):
@@ -86,4 +109,7 @@ def test_what_is_refused() -> None:
     with pytest.raises(UnsupportedError, match="method"):
         model.conformalize(data.signals, data.decisions, method="jackknife")
     model.conformalize(data.signals[150:200], data.decisions[150:200])
+    for level in (0.0, 1.0, "high", True, np.nan):
+        with pytest.raises(DataError, match="level"):
+            model.predict_interval(data.signals, confidence_level=level)
     assert model.fit(data.signals[:100], data.decisions[:100]).conformal_ is None

@@ -1,74 +1,40 @@
-"""One registry of what can be saved: every public hypothesis, set, loss and trainer."""
+"""Models of every kind that files hold."""
 
 from __future__ import annotations
 
-import inspect
 import warnings
-from copy import copy
 from functools import cache
-from types import ModuleType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 import feaslearn as fl
-from feaslearn.exceptions import FeaslearnError, FeaslearnWarning
+from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.hypotheses import Hypothesis
-from feaslearn.io.registry import MODULES
-from feaslearn.sets import PrimitiveSet
-from feaslearn.trainers import Trainer
-from registry import SETS, example
 
 Array = NDArray[np.float64]
 N_SIGNALS = 3
 
-#: Instances of classes that cannot be made without parameters, for two decisions.
-MADE: dict[str, Any] = {
-    "Blend": fl.Blend([fl.Facets(max_facets=3), fl.Affine(fl.Simplex(1))]),
-    "Box": fl.Box(2, [-1.0, 0.0], 3),
-    "ConicSet": SETS["conic-half-disc"](),
-    "Facets": fl.Facets(4, bounds=([0.0, -9.0], np.array([9.0, 9.0]))),
-    "Hypersimplex": fl.Hypersimplex(2, 1),
-    "Polytope": SETS["polytope-triangle"](),
-    "Product": fl.Product([fl.Simplex(np.int64(1)), fl.Box(1)]),
+TRIANGLE = fl.Polytope([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [0.0, 0.0, -1.0])
+SETS = {
+    "box": fl.Box(2, [-1.0, 0.0], 3),
+    "hypersimplex": fl.Hypersimplex(3, 1),
+    "l1-ball": fl.L1Ball(2),
+    "l2-ball": fl.L2Ball(2),
+    "polytope": TRIANGLE,
+    "simplex": fl.Simplex(4),
 }
-
-
-def public(module: ModuleType, base: type) -> list[type]:
-    """Return the public classes of a kind that are not abstract, also of modules in a module."""
-    found: list[type] = []
-    for thing in (getattr(module, name) for name in module.__all__):
-        if isinstance(thing, ModuleType):
-            found += public(thing, base)
-        elif isinstance(thing, type) and issubclass(thing, base) and not inspect.isabstract(thing):
-            found.append(thing)
-    return found
-
-
-def instance(kind: type) -> Any:
-    """Return an instance for two decisions; a new class may need an entry above."""
-    if kind.__name__ in MADE:
-        return MADE[kind.__name__]
-    for arguments in ((), (2,), (fl.Simplex(2),), ("auto",)):
-        try:
-            made: Any = kind(*arguments)
-            if isinstance(made, Hypothesis):
-                made.check(2)
-            elif isinstance(made, PrimitiveSet):
-                made.check()
-        except (TypeError, FeaslearnError):
-            continue
-        return made
-    raise AssertionError(f"put an instance of {kind.__name__} into MADE in {__file__}")
-
-
-def quick(kind: type) -> Any:
-    """Return a trainer that does not take long."""
-    limits = {"max_iter": 2, "n_starts": 1, "n_folds": 2, "max_seconds": 5.0, "tries": 1}
-    known = inspect.signature(kind).parameters
-    return kind(**{name: value for name, value in limits.items() if name in known})
+#: Hypotheses of two decisions.
+HYPOTHESES: dict[str, Hypothesis] = {
+    **{f"affine-{name}": fl.Affine(primitive) for name, primitive in SETS.items()},
+    "linear-policy": fl.Affine(fl.Simplex(1)),
+    "facets": fl.Facets(),
+    "few-facets": fl.Facets(4, bounds=([0.0, -9.0], np.array([9.0, 9.0]))),
+    "minkowski": fl.Minkowski(),
+    "terms": fl.Minkowski([fl.Term(fl.L2Ball(2)), fl.Term(fl.Simplex(2), [1, 0], 2.0)]),
+    "matrix": fl.Minkowski([fl.Term(fl.Box(1), matrix=[[1.0], [0.1]])], scale="shared"),
+}
 
 
 @cache
@@ -88,31 +54,3 @@ def fit(hypothesis: Hypothesis | None, n: int = 2, **parameters: Any) -> fl.Regi
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FeaslearnWarning)
         return model.fit(signals, decisions)
-
-
-@cache
-def _linear(n: int) -> fl.RegionRegressor:
-    """Return a fitted linear policy of n decisions."""
-    return fit(fl.Affine(fl.Simplex(1)), n=n)
-
-
-def planted(kind: type, name: str) -> fl.RegionRegressor:
-    """Return a model of a set of the registry whose parameters were drawn, not trained."""
-    primitive = example(name)
-    hypothesis = kind(primitive)
-    try:
-        n = 2
-        hypothesis.check(n)
-    except FeaslearnError:
-        n = primitive.dimension
-        hypothesis.check(n)
-    model = copy(_linear(n)).set_params(hypothesis=hypothesis)
-    size = hypothesis.layout(n, model.features_.n_features).size
-    model.hypothesis_, model.theta_ = hypothesis, np.random.default_rng(0).normal(size=size)
-    return model
-
-
-HYPOTHESES = public(fl.hypotheses, Hypothesis)
-TRAINERS = public(fl.trainers, Trainer)
-#: Everything that is described by its parameters, whatever a parameter of it may be.
-PARAMETRISED = [kind for module in MODULES for kind in public(module, BaseEstimator)]

@@ -16,8 +16,7 @@ from examples import fit
 from experiments.frame import pictures
 from feaslearn.exceptions import FileError
 from feaslearn.export.files import program_text
-from feaslearn.io import write_table
-from feaslearn.runs.checkpoint import write_checkpoint
+from feaslearn.io.tables import write_table
 from feaslearn.sets import AffineImage
 
 resource = pytest.importorskip("resource", reason="the system limits no files")
@@ -32,12 +31,11 @@ def picture(path: Path) -> None:
 
 
 WRITERS: dict[str, Callable[[Path], Any]] = {
-    "model.json": lambda path: fl.save(fit(fl.Affine(fl.Simplex(1))), path),
+    "model.npz": lambda path: fl.save(fit(fl.Affine(fl.Simplex(1))), path),
     "table.csv": lambda path: write_table(path, ["a", "b"], COLUMNS),
     "table.parquet": lambda path: write_table(path, ["a", "b"], COLUMNS),
     "region.mps": lambda path: fl.export.to_mps(REGION, path),
     "picture.png": picture,
-    "run.ckpt": lambda path: write_checkpoint(path, {"numbers": np.arange(100.0)}),
 }
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import base64
-import json
+import io
 import tracemalloc
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,138 +13,156 @@ import pytest
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 
 import feaslearn as fl
-from examples import fit
-from feaslearn.exceptions import (
-    FeaslearnWarning,
-    FileError,
-    ModelFileError,
-    UnsupportedError,
-)
-from feaslearn.io.arrays import encode_array
-from feaslearn.io.model_file import _checksum
-from feaslearn.io.table import Frame
+from examples import fit, table
+from feaslearn.exceptions import FeaslearnError, FileError, ModelFileError
+from feaslearn.io.model_file import MAX_ARRAYS
+from io_archives import packed, unpacked
 
 
-def encoded(model: fl.RegionRegressor, folder: Path) -> dict[str, Any]:
-    fl.save(model, folder / "encoded.json")
-    envelope: dict[str, Any] = json.loads((folder / "encoded.json").read_text("utf-8"))
-    return envelope
+def saved(model: fl.RegionRegressor, folder: Path) -> bytes:
+    fl.save(model, folder / "saved.npz")
+    return (folder / "saved.npz").read_bytes()
 
 
 @pytest.fixture(scope="module")
-def texts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     folder = tmp_path_factory.mktemp("models")
+    facets = fit(fl.Facets())
+    facets.conformalize(*table(2))
     models = {
-        "scaled": fit(fl.Scaled(fl.Box(2, [0.0, 0.0], 1.0))),
-        "blend": fit(fl.Blend([fl.Facets(2), fl.Affine(fl.Simplex(1))])),
-        "spline": fit(fl.Scaled(fl.Box(2)), features=SplineTransformer(n_knots=3, degree=1)),
-        "poly": fit(fl.Scaled(fl.Box(2)), features=PolynomialFeatures(2)),
-        "scale": fit(fl.Scaled(fl.Box(2)), features=StandardScaler()),
+        "box": fit(fl.Affine(fl.Box(2, [0.0, 0.0], 1.0))),
+        "facets": facets,
+        "terms": fit(fl.Minkowski.pairs(2)),
+        "spline": fit(fl.Affine(fl.Box(2)), features=SplineTransformer(n_knots=3, degree=1)),
+        "poly": fit(fl.Affine(fl.Box(2)), features=PolynomialFeatures(2)),
+        "scale": fit(fl.Affine(fl.Box(2)), features=StandardScaler()),
     }
-    return {name: json.dumps(encoded(model, folder)) for name, model in models.items()}
+    return {name: saved(model, folder) for name, model in models.items()}
 
 
-def load_text(text: str | bytes, folder: Path) -> fl.RegionRegressor:
-    path = folder / "model.json"
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return fl.load(path)
-
-
-def load_tree(envelope: dict[str, Any], folder: Path) -> fl.RegionRegressor:
-    """Load an envelope whose checksum is right again: the next line of defence is meant."""
-    envelope["checksum"] = _checksum(envelope["model"])
-    return load_text(json.dumps(envelope), folder)
+def load_bytes(contents: bytes, folder: Path, **options: Any) -> fl.RegionRegressor:
+    path = folder / "model.npz"
+    path.write_bytes(contents)
+    return fl.load(path, **options)
 
 
 # Files that are no files, or not whole
 
 
-@pytest.mark.parametrize("name", ["missing.json", "a\0b"])
+@pytest.mark.parametrize("name", ["missing.npz", "a\0b"])
 def test_a_file_that_cannot_be_read(name: str, tmp_path: Path) -> None:
     with pytest.raises(FileError, match=r"missing|\.|a"):
         fl.load(f"{tmp_path}/{name}")
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        (b"", "empty"),
-        (b"\xff\xfe{}", "not UTF-8"),
-        (b"PK\x03\x04", "not whole, or not a model file"),
-        (b"{", "not whole"),
-        (b"[]", "not a model file"),
-        (b'{"format": "other"}', "its format is not 'feaslearn-model'"),
-        (b'{"format": NaN}', "NaN is not JSON"),
-        (b'{"format": 1, "format": 1}', "a key stands twice"),
-        (b"[" * 100_000, "nested too deep"),
-        (b'{"format": ' + b"9" * 10_000 + b"}", "not whole, or not a model file"),
-    ],
-)
-def test_a_file_that_is_something_else(text: bytes, message: str, tmp_path: Path) -> None:
-    with pytest.raises(ModelFileError, match=message):
-        load_text(text, tmp_path)
-
-
-def test_an_edit_is_seen(texts: dict[str, str], tmp_path: Path) -> None:
-    edited = texts["scaled"].replace('"sense": "min"', '"sense": "max"')
-    assert edited != texts["scaled"]
-    with pytest.raises(ModelFileError, match="checksum is wrong: the file was edited or damaged"):
-        load_text(edited, tmp_path)
-
-
-@pytest.mark.parametrize("name", ["c", "y"])
-def test_names_that_no_file_could_be_written_with(name: str, tmp_path: Path) -> None:
-    values = np.random.default_rng(0).random((20, 3))
-
-    def fitted(change: dict[str, str]) -> fl.RegionRegressor:
-        signals, decisions = ([change.get(each, each) for each in names] for names in ("abc", "xy"))
-        model = fl.RegionRegressor(fl.Scaled(fl.Box(2)), cost=["a", "b"])
-        return model.fit(Frame(values, signals), Frame(values[:, :2], decisions))
-
-    text = json.dumps(encoded(fitted({}), tmp_path))
-    forged = json.loads(text.replace(f'"{name}"', '"\\ud800"'))
-    with pytest.raises(ModelFileError, match=r"'\\ud800' is not Unicode"):
-        load_tree(forged, tmp_path)
-    # Nor is a file written that cannot be read again.
-    with pytest.raises(UnsupportedError, match=r"'\\ud800', which is not Unicode"):
-        fl.save(fitted({name: "\ud800"}), tmp_path / "encoded.json")
+def archive(document: bytes) -> bytes:
+    buffer = io.BytesIO()
+    np.savez(buffer, document=np.frombuffer(document, dtype=np.uint8))
+    return buffer.getvalue()
 
 
 @pytest.mark.parametrize(
-    ("version", "message"),
+    ("contents", "message"),
     [
-        (5, r"version 5 of the schema, written by feaslearn .*: upgrade feaslearn"),
-        (1, r"version 1 of the schema, written by feaslearn .*: fit the model again"),
-        (0, "0 is not a version"),
-        (True, "True is not a version"),
+        (b"", "damaged, or not a model file"),
+        (b'{"format": "feaslearn-model"}', "damaged, or not a model file"),
+        (b"PK\x03\x04", "damaged, or not a model file"),
+        (b"PK\x01\x02" * (MAX_ARRAYS + 1), "too many arrays"),
+        (archive(b"{"), "not a model: JSONDecodeError"),
+        (archive(b"\xff"), "not a model: UnicodeDecodeError"),
+        (archive(b"[" * 100_000), "not a model: RecursionError"),
+        (archive(b"[" + b"9" * 10_000 + b"]"), "not a model: ValueError"),
+        (archive(b"[]"), "not a model of feaslearn"),
+        (archive(b"{}"), "not a model of feaslearn"),
+        (archive(b'{"feaslearn model": 2}'), "version 2: this reads 1; fit the model again"),
+        (archive(b'{"feaslearn model": true}'), "version True"),
+        (archive(b'{"feaslearn model": 1}'), "not whole"),
     ],
+    ids=range(13),
 )
-def test_versions(version: Any, message: str, texts: dict[str, str], tmp_path: Path) -> None:
-    envelope = json.loads(texts["scaled"]) | {"version": version}
+def test_a_file_that_is_something_else(contents: bytes, message: str, tmp_path: Path) -> None:
     with pytest.raises(ModelFileError, match=message):
-        load_tree(envelope, tmp_path)
+        load_bytes(contents, tmp_path)
 
 
-# Files that were written with care to look right
+def test_a_file_that_is_cut_or_changed(files: dict[str, bytes], tmp_path: Path) -> None:
+    whole = files["box"]
+    for cut in range(0, len(whole), 997):
+        with pytest.raises(ModelFileError):
+            load_bytes(whole[:cut], tmp_path)
+    with pytest.raises(ModelFileError, match="Bad CRC-32"):
+        load_bytes(whole.replace(b'"sense": "min"', b'"sense": "max"'), tmp_path)
 
 
-def put(envelope: dict[str, Any], path: str, value: Any) -> None:
-    """Replace a node of the model, named by its path."""
-    node, keys = envelope["model"], [int(k) if k.isdigit() else k for k in path.split("/")]
-    for key in keys[:-1]:
-        node = _holder(node, key)[key]
-    _holder(node, keys[-1])[keys[-1]] = value
+def test_a_large_file_is_refused_before_it_is_read(files: dict[str, bytes], tmp_path: Path) -> None:
+    with pytest.raises(FileError, match="the limit is 1000; raise max_bytes"):
+        load_bytes(files["box"], tmp_path, max_bytes=1000)
 
 
-def _holder(node: Any, key: str | int) -> Any:
-    """Return a node, or its parameters where these hold the key."""
-    holder = node if isinstance(node, list) or key in node else node["parameters"]
-    assert isinstance(key, int) or key in holder
-    return holder
+def test_compressed_and_overlapping_archives(files: dict[str, bytes], tmp_path: Path) -> None:
+    arrays = unpacked(files["box"])[1]
+    buffer = io.BytesIO()
+    np.savez_compressed(buffer, document=np.zeros(10**7, dtype=np.uint8), **arrays)
+    with pytest.raises(ModelFileError, match="compressed"):
+        load_bytes(buffer.getvalue(), tmp_path)
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as forged:
+        forged.writestr("document.npy", bytes(1000))
+        for j in range(50):  # fifty entries of the same bytes
+            twin = zipfile.ZipInfo(f"array{j}.npy")
+            vars_of = forged.getinfo("document.npy")
+            for name in ("header_offset", "CRC", "file_size", "compress_size"):
+                setattr(twin, name, getattr(vars_of, name))
+            forged.filelist.append(twin)
+    with pytest.raises(ModelFileError, match="other sizes than it claims"):
+        load_bytes(buffer.getvalue(), tmp_path)
 
 
-def array(values: Any) -> Any:
-    return encode_array(np.asarray(values))
+# Arrays that are not what they claim
+
+
+def npy(header: str, data: bytes) -> bytes:
+    text = header.encode() + b" " * 20 + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + data
+
+
+HEADER = "{{'descr': {descr!r}, 'fortran_order': False, 'shape': {shape!r}, }}"
+ARRAYS = {
+    "gigantic": (HEADER.format(descr="<f8", shape=(10**13,)), b"", "0 bytes for the shape"),
+    "empty": (HEADER.format(descr="<f8", shape=(0, 2**62, 2**62)), b"", "ValueError|theta_"),
+    "negative": (HEADER.format(descr="<f8", shape=(-1, -1)), b"8" * 8, "bytes for the shape"),
+    "objects": (HEADER.format(descr="|O", shape=(1,)), b"8" * 8, "type object are not held"),
+    "texts": (HEADER.format(descr="<U2", shape=(1,)), b"8" * 8, "are not held"),
+    "times": (HEADER.format(descr="<M8[s]", shape=(1,)), b"8" * 8, "are not held"),
+    "complex": (HEADER.format(descr="<c16", shape=(1,)), b"8" * 16, "are not held"),
+    "long": (HEADER.format(descr="<f16", shape=(1,)), b"8" * 16, "are not held"),
+    "records": (HEADER.format(descr=[("a", "<f8")], shape=(1,)), b"8" * 8, "are not held"),
+    "truth": (HEADER.format(descr="|b1", shape=(1,)), b"\x07", "not truth values"),
+    "more-data": (HEADER.format(descr="<f8", shape=(1,)), b"8" * 9, "9 bytes for the shape"),
+    "code": ("__import__('os').system('true')", b"", "ValueError"),
+}
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+def test_a_forged_array(name: str, files: dict[str, bytes], tmp_path: Path) -> None:
+    header, data, message = ARRAYS[name]
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(files["box"])) as whole, zipfile.ZipFile(buffer, "w") as forged:
+        for member in whole.namelist():
+            data_of = npy(header, data) if member == "array0.npy" else whole.read(member)
+            forged.writestr(member, data_of)
+    tracemalloc.start()
+    with pytest.raises(ModelFileError, match=message):
+        load_bytes(buffer.getvalue(), tmp_path)
+    assert tracemalloc.get_traced_memory()[1] < 20_000_000
+    tracemalloc.stop()
+
+
+# Documents that were written with care to look right
+
+
+def made(name: str, **parameters: Any) -> Any:
+    return {name: parameters}
 
 
 def deep(levels: int) -> Any:
@@ -154,136 +172,161 @@ def deep(levels: int) -> Any:
     return node
 
 
-def made(name: str, **parameters: Any) -> Any:
-    return {"$": "object", "class": name, "parameters": parameters}
+SEED, HYPOTHESIS = "parameters/random_state", "fitted/hypothesis_"
+COVERAGE, FEATURES = "fitted/_seen/Coverage", "fitted/features_/FeatureMap"
+LEARNED = "parameters/features/{}/learned/dict"
 
-
-THETA, SEED, HYPOTHESIS = "fitted/theta_", "parameters/random_state", "fitted/hypothesis_"
-GIGANTIC = {"$": "array", "dtype": "<f8", "order": "C", "data": ""}
-SIMPLE = made("Simplex", p=2)
-
-#: By a name, with the model if that is not "scaled": the path of a node, its value, what is said.
+#: By a name, with the model if that is not "box": the path of a node, its value, what is said.
 HOSTILE: dict[str, tuple[str, Any, str]] = {
-    "gigantic-shape": (THETA, GIGANTIC | {"shape": [10**12]}, "length of an array"),
-    "gigantic-empty": (THETA, GIGANTIC | {"shape": [0, 2**31, 2**31]}, "no array has"),
-    "negative-shape": (THETA, GIGANTIC | {"shape": [-1]}, "not the length"),
-    "object-dtype": (THETA, array([1.0]) | {"dtype": "|O"}, "type '|O' are not held"),
-    "order": (THETA, array([1.0]) | {"order": "K"}, "order of an array"),
-    "not-base64": (THETA, array([1.0]) | {"data": "!" * 12}, "not base64"),
-    "short-data": (THETA, array([1.0]) | {"shape": [2]}, "do not have the size"),
-    "truth-value-7": (
-        SEED,
-        array([True]) | {"data": base64.b64encode(b"\x07").decode()},
-        "neither 0 nor 1",
-    ),
-    "nan-theta": (THETA, array(np.full(5, np.nan)), "theta_: NaN or infinite"),
-    "short-theta": (THETA, array([1.0]), "theta_: 1 parameters, .* has 5"),
-    "whole-theta": (THETA, array([1, 2, 3, 4, 5]), "not a vector of floats"),
-    "deep": (SEED, deep(100), "nested more than 60 deep"),
-    "tag": (SEED, {"$": "pickle", "data": "gASVAA=="}, "'pickle' is not a kind of value"),
-    "more-keys": (SEED, {"$": "tuple", "items": [], "x": 1}, "has the keys"),
-    "float-text": (SEED, {"$": "float", "value": "0x1"}, "not a float"),
-    "dict-pairs": (SEED, {"$": "dict", "items": [[1, 2, 3]]}, "not a list of pairs"),
-    "range-step": (SEED, {"$": "range", "parts": [0, 9, 0]}, "not a range"),
-    "left-out-item": (SEED, [{"$": "left out", "what": "x"}], "not a kind of value"),
-    "left-out-parameter": (
-        "fitted/hypothesis_/primitive",
-        {"$": "left out", "what": "x"},
-        "'primitive' of Scaled is missing",
-    ),
-    "class": (SEED, made("subprocess.Popen", args="ls"), "not one that files may name"),
-    "class-near": (SEED, made("Simplexx", p=2), "did you mean 'Simplex'"),
-    "parameters": (SEED, made("Box") | {"parameters": 3}, "parameters of Box are 3"),
-    "unknown-parameter": (SEED, made("Simplex", p=2, q=3), "no parameter 'q'; was the"),
-    "missing-parameter": (SEED, made("Simplex"), "'p' of Simplex is missing"),
-    "no-hypothesis": (HYPOTHESIS, 3, "hypothesis_: not a hypothesis"),
-    "affine-of-3": (HYPOTHESIS, made("Affine", primitive=3), "needs a primitive set"),
-    "gigantic-set": (
+    "no-array": ("fitted/theta_", {"array": "array77"}, "the array is not in the file"),
+    "array-path": ("fitted/theta_", {"array": ["x"]}, "the array is not in the file"),
+    "theta-list": ("fitted/theta_", [1.0], "theta_: not of the type"),
+    "deep": (SEED, deep(400), "nested more than 60 deep"),
+    "two-keys": (SEED, {"tuple": [], "dict": {}}, "a node has one key, not 2"),
+    "no-key": (SEED, {}, "a node has one key, not 0"),
+    "tuple": (SEED, {"tuple": 3}, "not a list of nodes"),
+    "large-number": (SEED, 10**30, "a number is too large"),
+    "not-unicode": ("parameters/sense", "\ud800", "UnicodeEncodeError"),
+    "class": (SEED, made("subprocess.Popen", args="ls"), "is not a class that files may name"),
+    "own-class": (SEED, made("Blend", hypotheses=[]), "is not a class that files may name"),
+    "parameters": (SEED, {"Box": 3}, "has no parameters"),
+    "unknown-parameter": (SEED, made("Simplex", p=2, q=3), r"has no parameters \['q'\]"),
+    "missing-parameter": (SEED, made("Simplex"), "missing 1 required"),
+    "checkpoint": (SEED, made("Annealing", checkpoint="x"), r"no parameters \['checkpoint'\]"),
+    "learned-box": (SEED, made("Box", p=2, learned={"dict": {}}), "has learned nothing"),
+    "no-hypothesis": (HYPOTHESIS, 3, "hypothesis_: not of the type"),
+    "set-as-hypothesis": (HYPOTHESIS, made("Simplex", p=2), "hypothesis_: not of the type"),
+    "affine-of-3": (HYPOTHESIS, made("Affine", primitive=3), "primitive set"),
+    "74-gigabytes": (
         HYPOTHESIS,
-        made("Affine", primitive=made("Box", p=10**15)),
-        "parameters, Affine",
+        made("Affine", primitive=made("Simplex", p=10**5)),
+        "sets of more than 5000 dimensions",
     ),
-    "empty-blend": (HYPOTHESIS, made("Blend", hypotheses=[]), "at least one hypothesis"),
+    "gigantic-parameter": (
+        "parameters/hypothesis",
+        made("Affine", primitive=made("Box", p=10**15)),
+        "sets of more than 5000 dimensions",
+    ),
     "nan-in-set": (
         HYPOTHESIS,
-        made("Scaled", primitive=made("Box", p=2, lower=array([np.nan, 0.0]))),
-        "hypothesis_",
+        made("Affine", primitive=made("Box", p=2, lower=[float("nan"), 0.0])),
+        "Box",
     ),
-    "class-of-model": ("class", "Pipeline", "not a model that files hold"),
-    "state": ("fitted", {}, "the fitted state lacks"),
-    "unknown-model-parameter": ("parameters", {"colour": 1}, "no parameter 'colour'"),
-    "no-signals": ("fitted/n_features_in_", 0, "not a number of signals"),
-    "other-signals": ("fitted/n_features_in_", 4, "another number of signals"),
-    "names": ("fitted/feature_names_in_", ["a"], "not a list of 3 names"),
-    "columns": ("fitted/features_/columns", {"$": "tuple", "items": [7]}, "not among"),
-    "feature-names": ("fitted/features_/names", {"$": "tuple", "items": ["1"]}, "names"),
-    "no-reader": ("fitted/_reader", 3, "outputs: not a Reader"),
-    "flat": ("fitted/_reader/outputs/flat", True, "several decisions in a vector"),
-    "labels": ("fitted/_reader/outputs/labels", {"$": "tuple", "items": [1]}, "not the labels"),
-    "n-decisions": ("fitted/_reader/n_decisions", 10**9, "not a number of signals or decisions"),
-    "nan-coverage": ("fitted/_seen/signals", array(np.full((2, 3), np.nan)), "_seen.signals"),
-    "wide-coverage": ("fitted/_seen/signals", array(np.zeros((2, 4))), "_seen.signals: has shape"),
-    "true-samples": ("fitted/_seen/n_samples", True, "_seen.n_samples"),
-    "status": ("fitted/result_/status", "splendid", "result_.status"),
+    "other-set": (HYPOTHESIS, made("Affine", primitive=made("Box", p=3)), "theta_"),
+    "terms: coordinates": (
+        HYPOTHESIS,
+        made("Minkowski", terms=[made("Term", primitive=made("Box", p=1), coordinates=[7])]),
+        "term 0|theta_",
+    ),
+    "state": ("fitted", {}, "lacks or should not have"),
+    "unknown-model-parameter": ("parameters/colour", 1, "lacks or should not have"),
+    "signals": ("fitted/n_features_in_", 0, "not a number of signals"),
+    "other-signals": ("fitted/n_features_in_", 4, "features_.n_signals: is 3, expected 4"),
+    "names": ("fitted/feature_names_in_", ["a"], "feature_names_in_: is 1, expected 3"),
+    "columns": (f"{FEATURES}/columns", {"tuple": [7]}, "features_.columns"),
+    "feature-names": (f"{FEATURES}/names", {"tuple": ["1"]}, "theta_"),
+    "no-names": (f"{FEATURES}/names", {"tuple": []}, "features_.names|theta_"),
+    "no-reader": ("fitted/_reader", 3, "_reader: not of the type"),
+    "flat": ("fitted/_reader/Reader/outputs/Outputs/flat", True, "outputs.flat: is 2"),
+    "labels": ("fitted/_reader/Reader/outputs/Outputs/labels", {"tuple": [1]}, "outputs: is 1"),
+    "n-decisions": ("fitted/_reader/Reader/n_decisions", 10**9, "not a number of signals or"),
+    "coverage": (f"{COVERAGE}/signals", [1.0], "signals: not of the type"),
+    "true-samples": (f"{COVERAGE}/n_samples", True, "n_samples: not of the type"),
+    "no-samples": (f"{COVERAGE}/n_samples", 0, "_seen"),
+    "result": ("fitted/result_/TrainingResult/status", "splendid", "status: not of the type"),
     "history": (
-        "fitted/result_/history",
-        {"$": "dict", "items": [["objective", ["x"]]]},
-        "result_.history",
+        "fitted/result_/TrainingResult/history",
+        {"dict": {"objective": ["x"]}},
+        "history: not of the type",
     ),
-    "not-a-cost": ("fitted/cost_", [0], "cost_: not a cost"),
-    "cost-columns": ("fitted/cost_/columns", [2], r"read \[2\]"),
-    "cost-specification": ("fitted/cost_/specification", [0, 9], "column 9"),
-    "blend: facet": ("fitted/_facets/facets", {"$": "tuple", "items": [3]}, "not a LearnedFacet"),
-    "spline: spline-knots": (
-        "fitted/features_/transformer/fitted/items/1/1/0/items/0",
-        array([np.nan] * 5),
-        "knots and coefficients",
-    ),
-    "spline: spline-bias": (
-        "fitted/features_/transformer/include_bias",
+    "cost": ("parameters/cost", 7, "load: cost"),
+    "cost-column": ("parameters/cost", [0, 9], "column 9"),
+    "known": ("parameters/known", made("Known", G=[[1.0]], g=[0.0]), "expected"),
+    "no-known": ("parameters/known", 3, "is not a Known"),
+    "facets: facet": ("fitted/_facets/FacetTable/facets", {"tuple": [3]}, "FacetTable|facets"),
+    "facets: level": ("fitted/conformal_/Conformal/level", 7.0, "conformal_.level"),
+    "facets: nan-level": ("fitted/conformal_/Conformal/level", float("nan"), "conformal_.level"),
+    "facets: names": (f"{COVERAGE}/rows/RowCoverage/names", {"tuple": []}, "_seen.rows"),
+    "facets: doubt": (f"{COVERAGE}/rows/RowCoverage/doubt", float("nan"), "_seen.rows.doubt"),
+    "spline: splines": (f"{LEARNED.format('SplineTransformer')}/splines", [], "has learned"),
+    "spline: bias": (
+        "parameters/features/SplineTransformer/include_bias",
         False,
-        "another number of features",
+        "SplineTransformer gives",
     ),
-    "poly: polynomial-degree": ("fitted/features_/transformer/degree", 10**9, "not the degree"),
-    "scale: scaler-mean": (
-        "fitted/features_/transformer/fitted/items/1/1",
-        array([1.0]),
-        "not 3 finite numbers",
+    "poly: degree": ("parameters/features/PolynomialFeatures/degree", 10**9, "not a degree"),
+    "poly: other-degree": ("parameters/features/PolynomialFeatures/degree", 3, "gives"),
+    "poly: many": (
+        f"{LEARNED.format('PolynomialFeatures')}/n_features_in_",
+        10**6,
+        "learned|gives",
     ),
-    "scale: transformer": ("fitted/features_/transformer", made("StandardScaler"), "features_"),
+    "scale: mean": (f"{LEARNED.format('StandardScaler')}/mean_", None, "TypeError|failed"),
+    "scale: nothing": ("parameters/features", made("StandardScaler"), "not fitted"),
 }
 
 
+def put(document: Any, path: str, value: Any) -> None:
+    """Replace a node, named by its path."""
+    *keys, last = path.split("/")
+    for key in keys:
+        document = document[key]
+    document[last] = value
+
+
 @pytest.mark.parametrize("name", HOSTILE)
-def test_a_forged_file(name: str, texts: dict[str, str], tmp_path: Path) -> None:
+def test_a_forged_document(name: str, files: dict[str, bytes], tmp_path: Path) -> None:
     path, value, message = HOSTILE[name]
-    envelope = json.loads(texts[name.partition(": ")[0] if ": " in name else "scaled"])
-    put(envelope, path, value)
+    document, arrays = unpacked(files[name.partition(": ")[0] if ": " in name else "box"])
+    put(document, path, value)
+    contents = packed(document, arrays)
+    tracemalloc.start()
     with pytest.raises(ModelFileError, match=message) as caught:
-        load_tree(envelope, tmp_path)
+        load_bytes(contents, tmp_path)
+    assert tracemalloc.get_traced_memory()[1] < 50_000_000
+    tracemalloc.stop()
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 1000
 
 
-def test_a_random_generator_of_an_older_file_is_none(texts: dict[str, str], tmp_path: Path) -> None:
-    envelope = json.loads(texts["scaled"])
-    node = {"$": "generator", "kind": "PCG64", "state": [1, 3, 0, 0]}
-    put(envelope, SEED, node)
-    put(envelope, "parameters/n_jobs", node)
-    with pytest.warns(FeaslearnWarning, match="random generator") as caught:
-        model = load_tree(envelope, tmp_path)
-    assert len(caught) == 1
-    assert model.random_state is None
-    assert model.n_jobs is None
-
-
-def test_no_memory_is_taken_for_what_a_file_only_claims(
-    texts: dict[str, str], tmp_path: Path
+@pytest.mark.parametrize("name", ["box", "facets", "terms", "spline", "poly", "scale"])
+def test_forged_arrays_load_and_predict_or_are_refused(
+    name: str, files: dict[str, bytes], tmp_path: Path
 ) -> None:
-    envelope = json.loads(texts["scaled"])
-    put(envelope, THETA, GIGANTIC | {"shape": [2**30]})
-    tracemalloc.start()
-    with pytest.raises(ModelFileError):
-        load_tree(envelope, tmp_path)
-    assert tracemalloc.get_traced_memory()[1] < 5_000_000
-    tracemalloc.stop()
+    """NaN, other shapes and other types, in each array: whatever loads can be used."""
+    document, arrays = unpacked(files[name])
+    for place, array in arrays.items():
+        forged = {
+            "nan": np.full(array.shape, np.nan),
+            "huge": np.full(array.shape, 1e308),
+            "cut": array[:-1] if array.ndim else array[None],
+            "nested": array[None],
+            "doubled": np.repeat(array, 2, axis=-1) if array.ndim else array,
+            "empty": np.zeros((0,) * array.ndim, dtype=array.dtype),
+            "whole": np.zeros(array.shape, dtype=np.int64),
+            "bytes": np.full(array.shape, 255, dtype=np.uint8),
+        }
+        for kind, values in forged.items():
+            contents = packed(document, arrays | {place: values})
+            try:
+                model = load_bytes(contents, tmp_path)
+            except ModelFileError:
+                continue
+            assert kind != "nan" or not array.size, f"{place}: NaN was loaded"
+            use(model)
+
+
+def use(model: fl.RegionRegressor) -> None:
+    """Do what a user does with a model; errors of ours are answers."""
+    signals = table(2)[0]
+    for ask in (
+        lambda: model.predict(signals, return_trust=True),
+        lambda: model.predict(signals, costs=-signals[:, :2]),
+        lambda: model.region(signals[0]).describe(),
+        lambda: str(model.explain(signals[0])),
+        lambda: model.predict_interval(signals),
+    ):
+        try:
+            ask()
+        except FeaslearnError:
+            continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import struct
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-import feaslearn as fl
-from feaslearn.exceptions import DataError, FeaslearnError, Problems
-from feaslearn.io import Frame, Table, read_table, write_table
-from feaslearn.io.table_file import read_csv
+from feaslearn.exceptions import DataError, FeaslearnError, FileError, Problems
+from feaslearn.io.tables import Table, read_csv, read_table, write_table
 
 
 def numbers(table: Table, *names: str, allow_missing: bool = False) -> np.ndarray:
@@ -166,6 +163,16 @@ def test_parquet_that_is_damaged_or_empty(tmp_path: Path) -> None:
         read_table(parquet(tmp_path, a=pa.array([], pa.float64())))
 
 
+def test_a_file_that_is_larger_than_the_limit(tmp_path: Path) -> None:
+    path = parquet(tmp_path, a=np.zeros(10**6))
+    assert path.stat().st_size < 20_000
+    with pytest.raises(FileError, match="claims 1000000 values; the limit is 100000"):
+        read_table(path, max_bytes=100_000)
+    path.write_bytes(b"a,b\n" + b"1,2\n" * 1000)
+    with pytest.raises(FileError, match="the limit is 100; raise max_bytes"):
+        read_table(path, max_bytes=100)
+
+
 # Writing
 
 FLOATS = st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5)
@@ -181,23 +188,3 @@ def test_numbers_are_read_as_they_were_written(
     found = numbers(read_table(path))
     for column in found.T:
         assert struct.pack(f"{len(values)}d", *column) == struct.pack(f"{len(values)}d", *values)
-
-
-def test_a_frame_is_taken_for_one_by_the_model() -> None:
-    data = fl.datasets.make_switch(40, random_state=0)
-    X, y = Frame(data.signals, ["price"]), Frame(data.decisions, ["left", "right"])
-    assert np.asarray(X, dtype=np.float32).dtype == np.float32
-    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=data.cost).fit(X, y)
-    assert list(model.feature_names_in_) == ["price"]
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        predicted = model.predict(X)
-    assert predicted.columns == ["left", "right"]
-    assert predicted.to_numpy().tobytes() == model.predict(X.to_numpy()).tobytes()
-    with pytest.raises(DataError, match="a frame of 2 columns is not made of"):
-        Frame(data.signals, ["price", "demand"])
-    with pytest.raises(DataError, match=r"columns prize; the model was fitted to price, in this"):
-        model.predict(Frame(data.signals, ["prize"]))
-    assert model.region([0.3]).names == ("left", "right")
-    model.fit(data.signals, data.decisions)
-    assert not hasattr(model, "feature_names_in_")

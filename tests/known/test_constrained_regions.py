@@ -21,7 +21,6 @@ HYPOTHESES: dict[str, Hypothesis] = {
     "affine simplex": fl.Affine(fl.Simplex(4)),
     "scaled cross": fl.Scaled(fl.L1Ball(N)),
     "ternary hypersimplex": fl.Ternary(fl.Hypersimplex(4, 2)),
-    "product": fl.Affine(fl.Product([fl.Simplex(2), fl.Box(1)])),
     "sum": fl.Minkowski([fl.Term(fl.Simplex(3)), fl.Term(fl.Box(2), [0, 2])]),
 }
 

@@ -14,9 +14,10 @@ from feaslearn import Region
 from feaslearn.exceptions import EmptySetError
 from feaslearn.hypotheses.constrained import Constrained, half_spaces_of
 from feaslearn.known import KnownLimits
+from feaslearn.region.within import intersect
 from feaslearn.sets import AffineImage
 from feaslearn.sets.half_spaces import HalfSpaces
-from feaslearn.sets.intersection import intersect
+from feaslearn.sets.product import Product
 from registry import ONE_OF_EACH, example, generators, is_polyhedral, random_map
 
 Array = NDArray[np.float64]
@@ -108,7 +109,7 @@ def test_an_equality_that_the_region_keeps_already_is_not_contradicted_by_roundi
     """The balance of a large term cancels, and what is left beside a small one is rounding."""
     small, large = 4.7e-7 * np.eye(3), 1.6 * (3.0 * np.eye(3) - np.ones((3, 3)) + 1e-16)
     simplex = fl.Polytope(np.eye(3), np.zeros(3), np.ones((1, 3)), [1.0])
-    pair = AffineImage(fl.Product([simplex, simplex]), np.hstack([small, large]), np.zeros(3))
+    pair = AffineImage(Product([simplex, simplex]), np.hstack([small, large]), np.zeros(3))
     balance = np.ones((1, 3)), np.array([4.7e-7 * (1.0 + 1e-9)])
     within = intersect(pair, HalfSpaces(np.zeros((0, 3)), np.zeros(0), *balance))
     np.testing.assert_allclose(within.bounding_box(), pair.bounding_box(), rtol=1e-7)

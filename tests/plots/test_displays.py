@@ -1,4 +1,4 @@
-"""The pictures of regions, facets, predictions, losses and networks."""
+"""The pictures of regions, facets and predictions."""
 
 from __future__ import annotations
 
@@ -20,12 +20,8 @@ matplotlib.use("Agg")
 
 from feaslearn.plots import (  # noqa: E402
     FacetsDisplay,
-    FacetsOverTimeDisplay,
-    LearningCurveDisplay,
-    NetworkDisplay,
     PredictionDisplay,
     RegionDisplay,
-    RegionPathDisplay,
 )
 
 SIGNALS = [*(f"price {j}" for j in range(3)), *(f"demand_{j}" for j in range(5))]
@@ -112,25 +108,6 @@ def test_bad_arguments_of_a_region(model: fl.RegionRegressor, frames: Any) -> No
         RegionDisplay(many).plot()
 
 
-@pytest.mark.parametrize("style", ["overlay", "panels"])
-def test_a_path(style: Any, model: fl.RegionRegressor, frames: Any, tmp_path: Path) -> None:
-    X, _ = frames
-    display = RegionPathDisplay.from_estimator(
-        model, X, signal="demand_4", style=style, units={"demand_4": "MW", "hydro": "kW"}
-    )
-    low, high = X["demand_4"].min(), X["demand_4"].max()
-    assert display.values == pytest.approx(np.linspace(low, high, 5))
-    row = X.median()
-    row["demand_4"] = high
-    assert display.regions[-1].support(np.ones(3)) == pytest.approx(
-        model.region(row).support(np.ones(3))
-    )
-    assert display.axes_[0].get_xlabel() == "hydro (kW)"
-    texts = [axes.get_ylabel() + axes.get_title() for axes in display.figure_.axes]
-    assert any("demand_4 (MW)" in text for text in texts)
-    display.figure_.savefig(tmp_path / "path.png")
-
-
 def test_predictions(model: fl.RegionRegressor, frames: Any, tmp_path: Path) -> None:
     X, y = frames
     y = y.copy()
@@ -145,27 +122,6 @@ def test_predictions(model: fl.RegionRegressor, frames: Any, tmp_path: Path) -> 
     assert "R² 1.000" in flat.axes_[0].get_title()
     with pytest.raises(DataError, match="were observed and"):
         PredictionDisplay.from_predictions([[1.0], [2.0]], [[1.0]])
-
-
-def test_learning_curves(frames: Any, tmp_path: Path) -> None:
-    X, y = frames
-    model = fl.RegionRegressor(fl.Affine(fl.Simplex(2)), cost=SIGNALS[:3], random_state=0)
-    with pytest.raises(fl.exceptions.NotFittedError):
-        LearningCurveDisplay.from_estimator(model)
-    model.fit(X, y)
-    display = LearningCurveDisplay.from_estimator(model)
-    drawn = {line.get_label(): line.get_ydata() for line in display.ax_.lines}
-    assert list(drawn["training loss"]) == pytest.approx(model.result_.history["objective"])
-    display.figure_.savefig(tmp_path / "history.png")
-    linear = fl.RegionRegressor(fl.Affine(fl.Simplex(1)), cost=SIGNALS[:3])
-    grown = LearningCurveDisplay.from_samples(linear, X, y, sizes=[20, 40], cv=2)
-    held_out = grown.ax_.lines[1].get_ydata()
-    assert list(grown.ax_.lines[1].get_xdata()) == [20, 40]
-    assert held_out[1] > 0.0
-    with pytest.raises(DataError, match="learning curve"):
-        LearningCurveDisplay.from_samples(linear, X, y, sizes=[4000], cv=2)
-    with pytest.raises(DataError, match="nothing was recorded"):
-        LearningCurveDisplay({}).plot()
 
 
 def test_a_slice_has_named_edges(model: fl.RegionRegressor, frames: Any) -> None:
@@ -216,41 +172,3 @@ def test_facets_are_rows_in_the_form_of_their_text(
     display.figure_.savefig(tmp_path / "facets.png")
     long = FacetsDisplay(model.facets_, ["a" * 30, "b", "c"], SIGNALS[3:]).plot()
     assert long.axes_[0].get_xticklabels()[0].get_text() == "a" * 17 + "…"
-
-
-def test_when_facets_bind(model: fl.RegionRegressor, frames: Any) -> None:
-    X, y = frames
-    draw = FacetsOverTimeDisplay.from_estimator
-    display = draw(model, X, most=2)
-    assert display.axes_.shape == (2, 2)
-    strip = display.axes_[0, 0].images[0].get_array()
-    assert strip.shape == (1, len(X))
-    share = 100 * np.mean(np.ma.filled(strip, 0) > 0)
-    assert f"binds in {share:.0f} %" in display.axes_[0, 1].get_title()
-    for step, shape in (("h", (24, 4)), ("D", (7, 12))):
-        times = pd.date_range("2025-03-03", periods=len(X), freq=step).to_pydatetime()
-        display = draw(model, X, times=times)
-        assert display.axes_[0, 0].images[0].get_array().shape == shape
-    with pytest.raises(DataError, match="3 times for 80 rows"):
-        draw(model, X, times=times[:3])
-    policy = fl.RegionRegressor(fl.Affine(fl.Simplex(2)), cost=SIGNALS[:3], random_state=0)
-    with pytest.raises(DataError, match="no known limit binds"):
-        draw(policy.fit(X, y), X)
-
-
-def test_a_network_shows_what_is_certain(tmp_path: Path) -> None:
-    pytest.importorskip("networkx")
-    data = fl.datasets.make_power5(n_samples=50, random_state=0, line_capacity=1.5)
-    learner = fl.NetworkLearner(
-        5, [1, 3, 5], generator_capacity=3.5, line_capacity=1.5, cost=[0, 1, 2], demand=range(3, 8)
-    )
-    found = learner.fit(data.signals, data.decisions).identify()
-    ring = [(1, 2), (2, 3), (3, 4), (4, 5), (5, 1)]
-    display = NetworkDisplay.from_estimator(learner, identification=found, truth=ring)
-    certain = len(found.certain)
-    legend = [text.get_text() for text in display.ax_.get_legend().get_texts()]
-    assert f"certain ({certain})" in legend
-    assert f"learned, not certain ({len(learner.lines_) - certain})" in legend
-    assert "true line (5)" in legend
-    assert f"One of {found.n_networks[0]} networks" in display.ax_.get_title()
-    display.figure_.savefig(tmp_path / "network.png")

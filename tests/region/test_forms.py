@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.hypotheses.constrained import Constrained, constrained
+from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.hypotheses.hypothesis import Layout
 from feaslearn.known import KnownShape
 from feaslearn.region import RegionForm, Row, minimize
@@ -36,9 +36,7 @@ HYPOTHESES: dict[str, Any] = {
     "minkowski-binary": fl.Minkowski([fl.Term(fl.Simplex(3, binary=True)), fl.Term(BOX)]),
     "minkowski-no-offset": fl.Minkowski(TERMS[:2], offset=False),
     "minkowski-auto": fl.Minkowski(),
-    "grown": fl.GrownMinkowski(max_terms=4),
     "facets": fl.Facets(4),
-    "blend": fl.Blend([fl.Facets(2), fl.Minkowski(TERMS[:2]), fl.Affine(fl.Simplex(4))]),
 }
 CURVED = [
     name
@@ -61,8 +59,6 @@ def parameters(model: Any, rng: np.random.Generator) -> np.ndarray:
     blocks = layout.unpack(theta)
     if "knots" in blocks:
         blocks["knots"][:] = np.linspace(0.0, 1.0, len(blocks["knots"]))[:, None]
-    if "shapes" in blocks:
-        blocks["shapes"][:] = rng.integers(0, 2, blocks["shapes"].shape)
     if isinstance(model, fl.Ternary):
         blocks["A"][:] = np.sign(blocks["A"].round())
     if isinstance(model, fl.Scaled):
@@ -71,11 +67,7 @@ def parameters(model: Any, rng: np.random.Generator) -> np.ndarray:
         blocks["E"][1:], blocks["e"][1:] = 0.0, 0.0
         blocks["lower"][:], blocks["upper"][:] = -3.0, 4.0
         blocks["lower"][:, 1:], blocks["upper"][:, 1:] = rng.normal(size=(2, N, K - 1))
-        blocks["f"][:, 0] = 2.0
-    if isinstance(model, fl.Blend):
-        blocks["weights"][:] = np.arange(1.0, 1.0 + len(blocks["weights"]))
-        for t, member in enumerate(model.members()):
-            blocks[f"member_{t}"][:] = parameters(member, rng)
+        blocks["facets"][:, N] = 2.0
     return theta
 
 
@@ -132,7 +124,7 @@ SHAPE = KnownShape(np.array([[1.0, 1.0, 0.0]]), np.array([[1.0, 1.0, 1.0]]))
 def test_forms_within_known_rows(name: str) -> None:
     """The form within known rows has the minima of the constrained hypothesis."""
     model, theta, features, costs = drawn(name)
-    within = constrained(model, SHAPE)
+    within = Constrained(model, SHAPE)
     x = model.predict(theta, features, -costs)
     known = np.hstack(
         [
@@ -198,7 +190,7 @@ def test_a_hypothesis_of_rows_alone() -> None:
     np.testing.assert_allclose(image.minimize(costs[0]), [2.0, 1.5])
     shape = KnownShape(np.zeros((0, 2)), np.array([[1.0, 1.0]]))
     known = np.array([[-np.inf, -np.inf, np.inf, np.inf, 1.0]] * 3)
-    found = constrained(Ramp(), shape).predict(theta, np.hstack([features, known]), costs)
+    found = Constrained(Ramp(), shape).predict(theta, np.hstack([features, known]), costs)
     np.testing.assert_allclose(found[0], [0.75, 0.25])
     np.testing.assert_allclose(found.sum(axis=1), 1.0)
 

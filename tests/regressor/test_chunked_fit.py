@@ -160,7 +160,6 @@ def test_sums_over_chunks_train_like_sums_over_arrays(
         ({"known": fl.Known(bounds=(0, 1))}, DataError, "known= needs all samples"),
         ({"loss": "suboptimality"}, UnsupportedError, "one program over all samples"),
         ({"trainer": Convex(robust=True)}, UnsupportedError, "robust=True"),
-        ({"hypothesis": fl.GrownMinkowski()}, UnsupportedError, "list of terms"),
         ({"cost": [0, 1, 9]}, DataError, "9"),
     ],
 )
@@ -183,7 +182,7 @@ def test_samples_of_chunks_are_not_kept() -> None:
     X, y = samples(50)
     model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2])
     with pytest.raises(DataError, match="fitted to chunks"):
-        model.fit(chunked(X, y)).bootstrap(10)
+        model.fit(chunked(X, y)).conformalize(method="cross")
 
 
 def test_a_decision_that_was_never_observed_is_refused() -> None:

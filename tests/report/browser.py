@@ -113,14 +113,6 @@ class Browser:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
-    def slide(self, selector: str, value: float) -> None:
-        """Move a slider as a user does."""
-        self.run(
-            f"(() => {{ const slider = document.querySelector({json.dumps(selector)});"
-            f" slider.value = {value};"
-            " slider.dispatchEvent(new Event('input', { bubbles: true })); })()"
-        )
-
     def picture(self, path: Path) -> None:
         """Write the whole page as a PNG."""
         answer = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+import pandas as pd
 import pytest
 
 import feaslearn as fl
-from feaslearn.io import Frame
 from feaslearn.report import comparison
 from report.browser import Browser, find_browser
 
@@ -42,7 +42,7 @@ def power() -> fl.Decisions:
 def model(power: fl.Decisions) -> fl.RegionRegressor:
     """Return facets learned from it, with the names of the columns."""
     signals, decisions = (
-        Frame(values.copy(), names)
+        pd.DataFrame(values.copy(), columns=list(names))
         for values, names in zip((power.signals, power.decisions), power.names, strict=True)
     )
     return fl.RegionRegressor(fl.Facets(), cost=power.cost, random_state=0).fit(signals, decisions)

@@ -15,10 +15,10 @@ from feaslearn.sets import (
     L1Ball,
     L2Ball,
     Polytope,
-    Product,
     Simplex,
 )
 from feaslearn.sets.conic_faces import turn
+from feaslearn.sets.product import Product
 from feaslearn.solvers.conic import minimize_linear
 from feaslearn.solvers.conic_form import stack
 from feaslearn.solvers.triangle import jordan, matrices, side, split, triangles, turned

@@ -89,11 +89,6 @@ def facets_under_noise(long: bool, **limits: Any) -> Any:
     return _case(data, fl.Facets(), trainers.FacetLearning(**limits))
 
 
-def blend(long: bool, **limits: Any) -> Any:
-    members = [*[fl.Facets()] * (8 if long else 2), fl.Minkowski("auto", scale="constant")]
-    return _case(_power(3_000 if long else 60), fl.Blend(members), trainers.Blending(**limits))
-
-
 def chosen_hypothesis(long: bool, **limits: Any) -> Any:
     return _case(_power(200_000 if long else 60, 0.3), None, trainers.Auto(**limits))
 
@@ -141,12 +136,6 @@ def robust(long: bool, **limits: Any) -> Any:
     return _case(_power(20_000 if long else 30), fl.Minkowski("auto"), trainer)
 
 
-def convex_that_grows(long: bool, **limits: Any) -> Any:
-    data = fl.datasets.make_flexible_plant(400 if long else 20, random_state=0)
-    hypothesis = fl.GrownMinkowski("segments", 20 if long else 2)
-    return _case(data, hypothesis, trainers.Convex(**limits))
-
-
 def global_search(long: bool, **limits: Any) -> Any:
     trainer = trainers.Global(n_starts=10 if long else 1, **limits)
     data = _power(60, 0.5) if long else _power(20, 0.0)
@@ -182,15 +171,12 @@ def named(*cases: Case) -> dict[str, Case]:
     return {case.__name__.replace("_", " "): case for case in cases}
 
 
-#: With finished pieces that a checkpoint keeps, and without.
-RESUMED = named(
+ALL = named(
     *(gradient_descent, gradient_descent_on_threads, adaptive_smoothing, annealing),
     *(annealing_by_suboptimality, annealing_of_many_samples, open_number_of_columns, facets),
-    *(facets_under_noise, blend, chosen_hypothesis, known_constraints, branch_and_bound),
+    *(facets_under_noise, chosen_hypothesis, known_constraints, branch_and_bound),
     *(ternary_map, moments_from_chunks, annealing_from_chunks),
-)
-ALL = RESUMED | named(
     *(gradient_descent_by_solver, adaptive_smoothing_by_program, convex, convex_by_program),
-    *(convex_with_ties, convex_of_many_terms, robust, convex_that_grows, global_search),
+    *(convex_with_ties, convex_of_many_terms, robust, global_search),
     chosen_hypothesis_from_chunks,
 )

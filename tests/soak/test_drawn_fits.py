@@ -69,13 +69,13 @@ class Draw:
             fl.Hypersimplex(p + 1, self.of(*range(1, p + 1))),
             fl.Polytope(polytope, below),
             fl.Polytope(polytope, below, binary=True),
-            fl.Product([fl.Box(1), fl.Simplex(2)]),
+            fl.Hypersimplex(3, 2),
         )
 
     def hypothesis(self, n: int, size: float) -> Any:
         """Return a hypothesis about n decisions of a size."""
         options = {"scale": self.of(*SCALES), "offset": self.maybe(0.7)}
-        kind = self.of("map", "map", "map", "sum", "sum", "grown", "facets", "blend", None)
+        kind = self.of("map", "map", "map", "sum", "sum", "facets", None)
         if kind == "map":
             return self.of(fl.Affine, fl.Affine, fl.Scaled, fl.Ternary)(self.primitive(n))
         if kind == "sum":
@@ -87,14 +87,9 @@ class Draw:
                 lambda: fl.Minkowski([], **options),
                 lambda: fl.Minkowski([fl.Term(fl.L2Ball(n)), fl.Term(fl.Box(1), [0])], **options),
             )()
-        if kind == "grown":
-            options["scale"] = self.of(*SCALES[2:])
-            return fl.GrownMinkowski(self.of("simplices", "segments"), self.of(1, 3, 20), **options)
         if kind == "facets":
             bounds = self.of("data", "affine", (-5.0 * size, 9.0 * size))
             return fl.Facets(self.of(0, 1, 5, 20), bounds, self.of("auto", "auto", None))
-        if kind == "blend":
-            return fl.Blend([fl.Facets(), self.of(fl.Minkowski("auto"), fl.Scaled(fl.Simplex(n)))])
         return None
 
     def loss(self) -> Any:
@@ -117,7 +112,6 @@ class Draw:
             trainers.Convex,
             trainers.MixedInteger,
             trainers.FacetLearning,
-            trainers.Blending,
         ]
         return self.of(*kinds)(max_seconds=LIMIT)
 

@@ -8,10 +8,8 @@ import pytest
 import feaslearn as fl
 from feaslearn.data import Block, Samples
 from feaslearn.losses import Loss, Objective
-from feaslearn.losses.kernels import L1, L2, LINF, SQUARED_L2
+from feaslearn.sets.product import Product
 from feaslearn.trainers import Annealing
-from feaslearn.trainers.annealed_column_kernels import ROWS, annealed_columns
-from feaslearn.trainers.annealed_kernels import annealed_rows
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge
 from feaslearn.trainers.annealing import reinitialize, unused_columns
 from feaslearn.trainers.returned_decisions import returned_loss
@@ -25,7 +23,7 @@ SETS = [
     fl.L2Ball(2),
     fl.Hypersimplex(5, 2),
     example("polytope-triangle"),
-    fl.Product([fl.Simplex(2), fl.Box(2)]),
+    Product([fl.Simplex(2), fl.Box(2)]),
 ]
 EACH_SET = pytest.mark.parametrize("primitive", SETS, ids=repr)
 
@@ -173,24 +171,3 @@ def test_other_norms_end_exactly_where_samples_are_exact(norm: tuple[str, bool])
         random_state=0,
     )
     assert model.fit(signals, decisions).result_.returned_loss < 1e-12
-
-
-@pytest.mark.parametrize("norm", [SQUARED_L2, L2, L1, LINF])
-@pytest.mark.parametrize("tau", [3.0, 1e-3])
-@pytest.mark.parametrize(("count", "p", "K"), [(1, 1, 1), (ROWS, 4, 2), (2 * ROWS + 5, 9, 6)])
-def test_the_kernel_of_a_simplex_agrees_with_that_of_any_set(
-    norm: int, tau: float, count: int, p: int, K: int
-) -> None:
-    random = np.random.default_rng(count)
-    A, Phi = random.normal(size=(K, 3, p)), random.normal(size=(count, K))
-    C, X, weights = *random.normal(size=(2, count, 3)), random.uniform(size=count)
-    X[random.random(X.shape) < 0.2] = np.nan
-    found, expected, in_b = np.zeros_like(A), np.zeros_like(A), np.zeros((K, 3))
-    value = annealed_columns(A, Phi, C, X, weights, tau, norm, found)
-    code = fl.Simplex(p).code()
-    general = annealed_rows(
-        code, A, np.zeros((K, 3)), Phi, C, X, weights, tau, norm, expected, in_b
-    )
-    assert value == pytest.approx(general, rel=1e-12)
-    scale = np.abs(expected).max()
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-11 * scale)

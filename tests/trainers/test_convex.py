@@ -61,7 +61,7 @@ def test_equals_bounded_least_squares(name: str, sign: float, gaps: bool) -> Non
     for seed in range(2):
         whole = samples(seed, sign, gaps=gaps)
         problem = objective(whole, fl.Scaled(SETS[name]))
-        theta, result, _ = Convex().train(problem, np.random.default_rng(0))
+        theta, result = Convex().train(problem, np.random.default_rng(0))
         matrix, right = design(whole, SETS[name])
         lower = np.full(matrix.shape[1], -np.inf)
         lower[0] = 0.0
@@ -82,7 +82,7 @@ def test_ties_go_to_the_nearest_minimiser() -> None:
     share = np.linspace(0.7, 1.0, 6)
     decisions[20:] = np.column_stack([share, 1.0 - share])
     whole = Block(np.ones((26, 1)), costs, decisions, np.full(26, 1 / 26))
-    theta, result, _ = Convex().train(
+    theta, result = Convex().train(
         objective(whole, fl.Scaled(fl.Simplex(2))), np.random.default_rng(0)
     )
     np.testing.assert_allclose(theta, [1.0, 0.0, 0.0], atol=1e-6)
@@ -112,7 +112,7 @@ def test_ties_are_solved_by_the_convex_program_with_faces(seed: int) -> None:
     program = cp.Problem(cp.Minimize(cp.sum_squares(errors) / 40), rows)
     program.solve(solver=cp.CLARABEL)
     problem = objective(whole, fl.Scaled(fl.Box(2)))
-    theta, result, _ = Convex().train(problem, np.random.default_rng(0))
+    theta, result = Convex().train(problem, np.random.default_rng(0))
     assert result.details["objective of the program"] == pytest.approx(program.value, rel=1e-6)
     assert result.lower_bound == pytest.approx(program.value, rel=1e-6)
     # The program's answer is kept unless the other fit returns far better decisions.

@@ -48,7 +48,7 @@ def train(trainer: Trainer, hypothesis: object, loss: Loss, rows: Block) -> Trai
 @pytest.mark.parametrize("loss", [*LOSSES, fl.Predictability("l1")], ids=repr)
 def test_the_objective_never_rises_and_the_best_is_kept(hypothesis: object, loss: Loss) -> None:
     trainer = GradientDescent(max_iter=12, n_starts=2)
-    theta, result, _ = train(trainer, hypothesis, loss, samples())
+    theta, result = train(trainer, hypothesis, loss, samples())
     walk = result.history["objective"]
     assert (np.diff(walk) <= 0.0).all()
     assert walk[-1] < walk[0]
@@ -63,7 +63,7 @@ def test_scales_stay_in_their_class(loss: Loss) -> None:
     """These decisions ask for a negative scale: the best that is allowed is zero."""
     flipped = samples()._replace(costs=-samples().costs)
     trainer = GradientDescent(max_iter=15, n_starts=1)
-    theta, result, _ = train(trainer, fl.Scaled(fl.Box(2)), loss, flipped)
+    theta, result = train(trainer, fl.Scaled(fl.Box(2)), loss, flipped)
     assert theta[0] >= 0.0
     assert result.history["objective"][-1] == pytest.approx(result.objective, rel=1e-6)
 

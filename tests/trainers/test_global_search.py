@@ -42,7 +42,7 @@ def tied_columns() -> np.ndarray:
 def test_binary_and_continuous_simplices_can_differ() -> None:
     """At the binary optimum every minimiser is unique, and yet the continuous one is far lower."""
     binary = objective(fl.Affine(fl.Simplex(2, binary=True)))
-    theta, result, _ = MixedInteger(tol=1e-6).train(binary, np.random.default_rng(0))
+    theta, result = MixedInteger(tol=1e-6).train(binary, np.random.default_rng(0))
     assert result.status == "optimal"
     assert result.objective == pytest.approx(1 / 6, rel=1e-5)
     assert result.tied_share == 0.0
@@ -75,7 +75,7 @@ def test_they_agree_where_the_continuous_optimum_is_unique() -> None:
 def test_a_point_is_the_linear_policy(loss: object) -> None:
     rows = Block(np.ones((3, 1)), COSTS, DECISIONS + np.array([5.0, 9.0]), np.full(3, 1 / 3))
     problem = objective(fl.Affine(fl.Simplex(1)), loss, rows)
-    theta, result, _ = train(problem)
+    theta, result = train(problem)
     assert result.status == "optimal"
     assert result.objective == problem.value(theta)
     # A region that is a point costs what the best of many points does.
@@ -91,7 +91,7 @@ def test_zero_is_a_proof_for_a_curved_set() -> None:
     costs = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.5]])
     decisions = -costs / np.linalg.norm(costs, axis=1, keepdims=True)
     rows = Block(np.ones((3, 1)), costs, decisions, np.full(3, 1 / 3))
-    theta, result, _ = train(objective(fl.Affine(fl.L2Ball(2)), rows=rows))
+    theta, result = train(objective(fl.Affine(fl.L2Ball(2)), rows=rows))
     assert result.objective < 1e-6
     assert result.lower_bound <= 1e-6
     # Every decision is the cheapest of the region.

@@ -107,7 +107,7 @@ def few_rows(loss: str, primitive: str) -> tuple[Block, float]:
 def test_the_optimum_is_that_of_enumeration(loss: str, primitive: str) -> None:
     whole, right = few_rows(loss, primitive)
     problem = objective(whole, SETS[primitive], LOSSES[loss])
-    theta, result, _ = MixedInteger(tol=1e-6).train(problem, np.random.default_rng(0))
+    theta, result = MixedInteger(tol=1e-6).train(problem, np.random.default_rng(0))
     assert result.status == "optimal"
     assert result.objective == pytest.approx(right, abs=1e-5)
     assert result.lower_bound <= right + 1e-6

@@ -138,24 +138,6 @@ def test_rows_that_are_explained_exactly_leave_no_policy() -> None:
     assert [repr(each.hypothesis) for each in found.alive] == ["Facets()"]
 
 
-def test_a_blend_must_be_clearly_better(monkeypatch: pytest.MonkeyPatch) -> None:
-    data = box_data()
-
-    def blended(apart: Any) -> object:
-        """Return the blend of two candidates that err to two sides, and in common."""
-        both = np.column_stack([np.ones(50), np.broadcast_to(apart, 50)])
-        pair = [np.array(data.decisions) + both * side for side in ([1.0, 1.0], [1.0, -1.0])]
-        found = race(data, [fl.Facets(), MINKOWSKI], [], pair)
-        monkeypatch.setattr(found, "_trained_blend", lambda *_: "blend")
-        return found._blend(found._chosen())
-
-    # The blend has no error to the sides: it is better by 8 % and by 2 %, in every row.
-    assert blended(0.3) == "blend"
-    assert blended(0.14) is None
-    # By 8 % as well, but in three rows alone.
-    assert blended(np.where(np.arange(50) < 3, 1.2, 0.0)) is None
-
-
 def test_all_candidates_share_the_folds_and_a_seed_gives_the_same_selection(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -254,22 +236,6 @@ def test_predictions_keep_what_facets_print(name: str) -> None:
     keeps_what_it_prints(model, test)
 
 
-def test_a_blend_prints_what_its_predictions_keep() -> None:
-    data, test = DATA["noisy power5"](0), DATA["power5"](1)
-    pair = fl.Blend([fl.Facets(), fl.Facets(max_facets=0)])
-    model = fl.RegionRegressor(pair, cost=data.cost, random_state=0)
-    model.fit(data.signals, data.decisions)
-    assert not len(model.facets_)
-    assert len(model.facets_.bounds) == 3
-    keeps_what_it_prints(model, test)
-    mixed = fl.Blend([fl.Facets(), MINKOWSKI])
-    model = fl.RegionRegressor(mixed, cost=data.cost, random_state=0)
-    table = model.fit(data.signals, data.decisions).facets_
-    if len(model.hypothesis_.parts(model.theta_, 3, 6)) == 2:
-        assert not [*table.facets, *table.bounds, *table.equalities]
-        assert "no facet, equality or bound" in str(table)
-
-
 def keeps_what_it_prints(model: fl.RegionRegressor, test: fl.Decisions) -> None:
     """Check predictions against the rows of the table, with all digits."""
     features = model.features_.transform(test.signals)
@@ -279,19 +245,11 @@ def keeps_what_it_prints(model: fl.RegionRegressor, test: fl.Decisions) -> None:
     size = float(np.abs(decisions).max())
     for facet in model.facets_:
         assert (decisions @ facet.normal - features @ facet.limit).max() <= 1e-7 * size
-    if isinstance(model.hypothesis_, fl.Facets):
-        parts = [(1.0, model.hypothesis_, model.theta_)]
-    else:
-        parts = model.hypothesis_.parts(model.theta_, n, k)
-    lower, upper = np.zeros((2, n, k))
-    for weight, member, theta in parts:
-        rows = member.rows(theta, n, k)
-        lower, upper = lower + weight * rows.lower, upper + weight * rows.upper
-    assert (features @ lower.T - decisions).max() <= 1e-7 * size
-    assert (decisions - features @ upper.T).max() <= 1e-7 * size
-    if len(parts) == 1:
-        balance = decisions @ rows.E.T - features @ rows.e.T
-        assert np.abs(balance).max(initial=0.0) <= 1e-7 * size
+    rows = model.hypothesis_.rows(model.theta_, n, k)
+    assert (features @ rows.lower.T - decisions).max() <= 1e-7 * size
+    assert (decisions - features @ rows.upper.T).max() <= 1e-7 * size
+    balance = decisions @ rows.E.T - features @ rows.e.T
+    assert np.abs(balance).max(initial=0.0) <= 1e-7 * size
 
 
 def test_trainers_by_hypothesis_and_loss() -> None:

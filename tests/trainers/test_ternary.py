@@ -92,7 +92,7 @@ def least_of_all_maps(whole: Block, primitive: object, loss: object) -> float:
 def test_the_best_of_all_maps_is_found_and_proved(primitive: str, loss: str) -> None:
     whole = samples(SETS[primitive], seed=2, noise=0.5)
     problem = objective(whole, SETS[primitive], LOSSES[loss])
-    theta, result, _ = MixedInteger(n_starts=1).train(problem, np.random.default_rng(0))
+    theta, result = MixedInteger(n_starts=1).train(problem, np.random.default_rng(0))
     right = least_of_all_maps(whole, SETS[primitive], LOSSES[loss])
     assert result.status == "optimal"
     assert result.objective == pytest.approx(right, rel=3e-4)

@@ -50,13 +50,11 @@ def test_returned_loss_takes_the_first_of_tied_minimisers() -> None:
 WRONG = {
     fl.trainers.AdaptiveSmoothing: {"epsilon": 0.0, "max_epsilon": np.inf, "max_iter": -1},
     fl.trainers.Annealing: {"ridge": -1.0, "ridge_floor": 2.0, "warmest": 0.0, "n_starts": 0},
-    fl.trainers.Blending: {"n_folds": 1, "max_seconds": 0.0},
     fl.trainers.Convex: {"ridge": -1.0, "sparsity": "much", "n_folds": 1},
     fl.trainers.FacetLearning: {"noise": -1.0, "max_seconds": 0.0},
     fl.trainers.Global: {"solver": "cplex", "tol": 1.0, "radius": -1.0, "n_starts": 0},
     fl.trainers.GradientDescent: {"tol": -1.0, "max_seconds": "1", "callback": 3},
     fl.trainers.MixedInteger: {"max_seconds": -1, "tol": 2.0, "max_iter": 0, "n_starts": 1.5},
-    fl.trainers.Streaming: {"forgetting": 0.0, "retained": 0, "drift": 1.0, "ridge": -1.0},
 }
 
 

@@ -8,7 +8,6 @@ import feaslearn as fl
 from feaslearn.trainers import (
     AdaptiveSmoothing,
     Annealing,
-    Blending,
     Convex,
     FacetLearning,
     GradientDescent,
@@ -19,10 +18,8 @@ CASES = {
     "convex": (fl.Minkowski.hypersimplices(2), Convex()),
     "penalised": (fl.Minkowski.hypersimplices(2), Convex(ridge=0.1, sparsity=0.01)),
     "robust": (fl.Minkowski.hypersimplices(2), Convex(robust=True)),
-    "grown": (fl.GrownMinkowski(max_terms=2), Convex()),
     "scaled": (fl.Scaled(fl.Simplex(2)), Convex()),
     "facets": (fl.Facets(max_facets=2), FacetLearning()),
-    "blend": (fl.Blend([fl.Facets(max_facets=1), fl.Affine(fl.Simplex(1))]), Blending(n_folds=2)),
     "annealing": (fl.Affine(fl.Simplex(2)), Annealing(n_starts=1)),
     "descent": (fl.Affine(fl.Simplex(2)), GradientDescent(max_iter=3, n_starts=1)),
     "smoothing": (fl.Affine(fl.Simplex(2)), AdaptiveSmoothing(max_iter=3, n_starts=1)),
@@ -50,14 +47,3 @@ def test_a_result_says_everything_and_nothing_that_is_not_so(name: str) -> None:
     for label in ("status", "optimum", "lower bound", "ties met", "predictions that tie"):
         assert label in str(result)
         assert label in result._repr_html_()
-
-
-def test_a_blend_says_that_a_member_ran_out_of_time() -> None:
-    data = fl.datasets.make_switch(40, random_state=0)
-    slow = fl.Blend([fl.Affine(fl.Simplex(2)), fl.Affine(fl.Simplex(1))])
-
-    def choose(objective: object) -> object:
-        return GradientDescent(max_iter=1, n_starts=1, max_seconds=1e-9)
-
-    model = fl.RegionRegressor(slow, cost=data.cost, trainer=Blending(0, choose), random_state=0)
-    assert model.fit(data.signals, data.decisions).result_.status == "time limit"

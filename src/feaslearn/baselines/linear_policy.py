@@ -15,7 +15,6 @@ from feaslearn.arrays import Array, Mask
 from feaslearn.baselines.samples import check_samples, signals_to_predict
 from feaslearn.data import BLOCK_ROWS, Chunk, Source
 from feaslearn.exceptions import DataError
-from feaslearn.parameters import Number, require
 from feaslearn.runs import one_blas_thread
 from feaslearn.tolerances import CORRELATION_TOL, GAIN_TOL, ROUNDING, TINY
 
@@ -32,20 +31,12 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
     neither the cost nor the region. Entries of the decisions that are NaN were not observed and do
     not count.
 
-    Parameters
-    ----------
-    forgetting : float, default=1.0
-        What a sample counts after the next one; below one, for `partial_fit` on a plant that
-        drifts.
-
     Attributes
     ----------
     coef_ : ndarray of shape (n, K), or (K,) for decisions given as one column
         The matrix B.
     intercept_ : ndarray of shape (n,), or float
         The constant a.
-    moments_ : RegressionMoments
-        Sums that the policy continues from.
     n_features_in_ : int
         The number K of signals.
     feature_names_in_ : ndarray of shape (K,)
@@ -65,8 +56,6 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
     >>> policy.predict([[3.0]]).round(9)
     array([[6., 5.]])
     """
-
-    forgetting: float = 1.0
 
     def fit(
         self,
@@ -93,25 +82,21 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if isinstance(X, Source):
             return self._fit_chunks(X, y, sample_weight)
         samples = check_samples(X, y, sample_weight, "LinearPolicy", as_it_is=True)
-        _check_forgetting(self.forgetting)
         validate_data(self, X, skip_check_array=True)
-        return self._keep(*_fitted(samples, self.forgetting), np.asarray(y).ndim == 1)
+        return self._keep(*_fitted(samples), np.asarray(y).ndim == 1)
 
-    def _keep(
-        self, moments: RegressionMoments, coef: Array, intercept: Array, one_column: bool
-    ) -> Self:
+    def _keep(self, coef: Array, intercept: Array, one_column: bool) -> Self:
         """Store what was fitted, in the shape of the decisions."""
-        self.moments_ = moments
         self.coef_ = coef[0] if one_column else coef
         self.intercept_ = float(intercept[0]) if one_column else intercept
         return self
 
     @one_blas_thread()
     def _fit_chunks(self, chunks: Source, *others: object) -> Self:
-        if self.forgetting != 1.0 or any(other is not None for other in others):
+        if any(other is not None for other in others):
             raise DataError(
-                "LinearPolicy: from Chunks, which hold decisions and weights themselves, all "
-                "samples count alike; pass neither y nor sample_weight, and forgetting=1"
+                "LinearPolicy: Chunks hold decisions and weights themselves; pass neither y nor "
+                "sample_weight"
             )
         head = np.asarray(chunks.head().signals, dtype=float)
         moments = RegressionMoments.begun(head, len(chunks.names.decisions))
@@ -126,42 +111,7 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
         self.__dict__.pop("feature_names_in_", None)
         if chunks.named:
             self.__dict__["feature_names_in_"] = np.array(chunks.names.signals, dtype=object)
-        return self._keep(moments, *moments.solve(), one_column=False)
-
-    def partial_fit(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> Self:
-        """Continue with more samples; with ``forgetting`` below one, older ones count less.
-
-        Without, the policy is that of a fit to all samples.
-
-        Parameters
-        ----------
-        X : array_like of shape (N, K)
-            The signals.
-        y : array_like of shape (N, n) or (N,)
-            The decisions; NaN where not observed.
-        sample_weight : array_like of shape (N,), optional
-            The weight of each sample, not negative.
-
-        Returns
-        -------
-        LinearPolicy
-            The policy itself.
-        """
-        if not hasattr(self, "moments_"):
-            return self.fit(X, y, sample_weight)
-        signals, decisions, weights = check_samples(X, y, sample_weight, "LinearPolicy")
-        _check_forgetting(self.forgetting)
-        validate_data(self, X, skip_check_array=True, reset=False)
-        if decisions.shape[1] != len(self.moments_.right):
-            raise DataError(
-                f"LinearPolicy: y has {decisions.shape[1]} columns, those before had "
-                f"{len(self.moments_.right)}"
-            )
-        with one_blas_thread():
-            moments = self.moments_.after(signals, decisions, weights, self.forgetting)
-            return self._keep(moments, *moments.solve(), np.ndim(self.intercept_) == 0)
+        return self._keep(*moments.solve(), one_column=False)
 
     def predict(self, X: ArrayLike) -> Array:
         """Return the decisions of the policy.
@@ -180,21 +130,17 @@ class LinearPolicy(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return np.asarray(signals @ self.coef_.T + self.intercept_)
 
 
-def _check_forgetting(value: object) -> None:
-    require(value, "forgetting", Number(0.0, 1.0, above=True), "LinearPolicy")
-
-
 @one_blas_thread()
-def _fitted(samples: Samples, forgetting: float) -> tuple[RegressionMoments, Array, Array]:
-    """Return sums, coefficients and constants of all samples, in two passes over blocks of rows."""
+def _fitted(samples: Samples) -> tuple[Array, Array]:
+    """Return coefficients and constants of all samples, in two passes over blocks of rows."""
     # The second adds up what the first solution leaves and corrects it: sums of squares alone hold
     # only half of the digits.
     signals, decisions, _ = samples
     step = -(-len(signals) // BLOCK_ROWS)
     some = np.asarray(signals[::step], dtype=np.float64)
     moments = RegressionMoments.begun(some, decisions.shape[1])
-    for _, X, y, weights in _blocks(samples):
-        moments = moments.after(X, y, weights, forgetting)
+    for X, y, weights in _blocks(samples):
+        moments = moments.after(X, y, weights)
     unseen = np.flatnonzero(moments.gram[:, 0, 0] == 0.0)
     if len(unseen):
         raise DataError(
@@ -202,19 +148,19 @@ def _fitted(samples: Samples, forgetting: float) -> tuple[RegressionMoments, Arr
             "weight; drop them, or check sample_weight"
         )
     beta, left = moments.best(moments.right), np.zeros(moments.right.shape)
-    for younger, X, y, weights in _blocks(samples):
+    for X, y, weights in _blocks(samples):
         phi = moments.functions(X)
         errors = np.nan_to_num(y - phi @ beta.T)
-        left += (faded(weights, forgetting, younger)[:, None] * errors).T @ phi
-    return moments, *moments.of_signals(beta + moments.best(left))
+        left += (weights[:, None] * errors).T @ phi
+    return moments.of_signals(beta + moments.best(left))
 
 
-def _blocks(samples: Samples) -> Iterator[tuple[int, Array, Array, Array]]:
-    """Yield how many rows come later, and some rows in double precision."""
+def _blocks(samples: Samples) -> Iterator[tuple[Array, Array, Array]]:
+    """Yield rows in double precision, some at a time."""
     count = len(samples[0])
     for start in range(0, count, BLOCK_ROWS):
         X, y, weights = (table[start : start + BLOCK_ROWS].astype(np.float64) for table in samples)
-        yield max(0, count - start - BLOCK_ROWS), X, y, weights
+        yield X, y, weights
 
 
 class RegressionMoments(NamedTuple):
@@ -237,14 +183,10 @@ class RegressionMoments(NamedTuple):
         size = signals.shape[1] + 1
         return cls(mean, scale, np.zeros((n_outputs, size, size)), np.zeros((n_outputs, size)))
 
-    def after(
-        self, signals: Array, decisions: Array, weights: Array, forgetting: float = 1.0
-    ) -> Self:
-        """Return the sums with some more samples; each counts ``forgetting`` times the next."""
-        weights = faded(weights, forgetting)
+    def after(self, signals: Array, decisions: Array, weights: Array) -> Self:
+        """Return the sums with some more samples."""
         phi = self.functions(signals)
-        fade = forgetting ** len(signals)
-        gram, right = fade * self.gram, fade * self.right
+        gram, right = self.gram.copy(), self.right.copy()
         for seen, outputs in _observed_together(decisions):
             weighted = phi[seen] * weights[seen, None]
             gram[outputs] += weighted.T @ phi[seen]
@@ -287,14 +229,6 @@ class RegressionMoments(NamedTuple):
         """Return coefficients (n, K) of the signals themselves, and constants (n,)."""
         coef = beta[:, 1:] / self.scale
         return coef, np.asarray(beta[:, 0] - coef @ self.mean)
-
-
-def faded(weights: Array, forgetting: float, younger: int = 0) -> Array:
-    """Return weights after ``younger`` later samples; each counts ``forgetting`` times the next."""
-    if forgetting == 1.0:
-        return weights
-    ages = younger + np.arange(len(weights) - 1.0, -1.0, -1.0)
-    return np.asarray(weights * forgetting**ages)
 
 
 def _observed_together(decisions: Array) -> Iterator[tuple[Mask | slice, list[int]]]:

@@ -14,10 +14,10 @@ from feaslearn.arrays import Array
 from feaslearn.baselines.samples import check_samples, signals_to_predict
 from feaslearn.costs import CostSpecification, resolve_cost
 from feaslearn.data import Block, as_matrix, column_names
-from feaslearn.exceptions import DataError, Problems
+from feaslearn.exceptions import DataError, Problems, checked
 from feaslearn.hypotheses import Affine
 from feaslearn.losses import Loss
-from feaslearn.parameters import Either, Integer, check_value, checked
+from feaslearn.parameters import Either, Integer, check_value
 from feaslearn.sets import Simplex
 
 #: Rounds of clusters and of decisions filled from them.

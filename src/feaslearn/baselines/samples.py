@@ -10,8 +10,7 @@ from sklearn.utils.validation import validate_data
 from feaslearn.arrays import Array
 from feaslearn.data import as_matrix
 from feaslearn.data.checks import check_target, check_weights
-from feaslearn.exceptions import NotFittedError, Problems
-from feaslearn.parameters import checked
+from feaslearn.exceptions import NotFittedError, Problems, checked
 
 
 def signals_to_predict(model: BaseEstimator, X: ArrayLike, learned: str) -> Array:

@@ -1,4 +1,4 @@
-"""The command line: ``feaslearn demo | fit | predict | evaluate | report | export | ...``."""
+"""The command line: ``feaslearn demo | fit | predict | report | export | ...``."""
 
 from __future__ import annotations
 

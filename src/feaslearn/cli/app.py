@@ -16,12 +16,10 @@ from feaslearn import __version__
 from feaslearn.cli import options
 from feaslearn.cli.check import check, explain
 from feaslearn.cli.console import Console, run, with_console
-from feaslearn.cli.evaluate import evaluate
 from feaslearn.cli.export import export
 from feaslearn.cli.fit import fit
 from feaslearn.cli.predict import predict
 from feaslearn.cli.report import report
-from feaslearn.cli.reproduce import reproduce
 
 app = typer.Typer(
     name="feaslearn",
@@ -61,9 +59,9 @@ def _options(
       $ feaslearn check power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
           --cost 'cost_*'
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis facets -o power.json
-      $ feaslearn predict power.json power.csv -o decisions.csv
-      $ feaslearn explain power.json power.csv --row 3
+          --cost 'cost_*' --hypothesis facets -o power.npz
+      $ feaslearn predict power.npz power.csv -o decisions.csv
+      $ feaslearn explain power.npz power.csv --row 3
     """
     del version  # the callback has dealt with it
 
@@ -109,10 +107,9 @@ def demo(
 
 
 app.command()(with_console(demo, "encoding", "delimiter", "max_bytes"))
-for command in (check, fit, predict, explain, evaluate, report):
+for command in (check, fit, predict, explain, report):
     app.command()(with_console(command))
 app.command()(with_console(export, "encoding", "delimiter"))
-app.command()(reproduce)
 
 
 def main() -> None:

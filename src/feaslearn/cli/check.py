@@ -68,7 +68,7 @@ def check(
         "--encoding": "" if console.encoding == "utf-8" else console.encoding,
         "--delimiter": console.delimiter or "",
         "--max-bytes": "" if console.max_bytes == options.MAX_BYTES else str(console.max_bytes),
-        "-o": "model.json",
+        "-o": "model.npz",
     }
 
     def show(rich: RichConsole) -> None:
@@ -105,11 +105,10 @@ def _roles(columns: FitColumns, maximises: bool) -> Roles:
 
     from feaslearn.costs import resolve_cost
     from feaslearn.data import Names
-    from feaslearn.exceptions import DataError, Problems
+    from feaslearn.exceptions import DataError, Problems, checked
     from feaslearn.inference.roles import Roles
-    from feaslearn.parameters import checked
 
-    X, names = columns.signals.to_numpy(), columns.signals.columns
+    X, names = columns.signals.to_numpy(), list(columns.signals.columns)
     y = columns.decisions.to_numpy()
     problems = Problems()
     if columns.cost is None:
@@ -148,9 +147,9 @@ def explain(
     Examples:
       $ feaslearn demo --data power.csv
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis facets -o power.json
-      $ feaslearn explain power.json
-      $ feaslearn explain power.json power.csv --row 3
+          --cost 'cost_*' --hypothesis facets -o power.npz
+      $ feaslearn explain power.npz
+      $ feaslearn explain power.npz power.csv --row 3
     """
     from feaslearn.cli.columns import costs_for, signals_for
     from feaslearn.exceptions import DataError, Problems

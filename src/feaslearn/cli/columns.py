@@ -9,13 +9,14 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from feaslearn.arrays import Array
 from feaslearn.cli.options import Columns, split
 from feaslearn.costs import AffineCost, CostSpecification, FunctionCost
 from feaslearn.data import Decisions
 from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
-from feaslearn.io.table import Frame, Table
+from feaslearn.io.tables import Table
 from feaslearn.messages import is_pattern, list_first
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names
@@ -136,12 +137,14 @@ class FitColumns:
             FeaslearnWarning,
             stacklevel=2,
         )
-        self.signals = Frame(X[kept], self.signals.columns)
-        self.decisions = Frame(y[kept], self.decisions.columns)
+        self.signals = pd.DataFrame(X[kept], columns=self.signals.columns)
+        self.decisions = pd.DataFrame(y[kept], columns=self.decisions.columns)
         self.weights = None if self.weights is None else self.weights[kept]
 
 
-def signals_for(model: RegionRegressor, table: Table, given: Columns, problems: Problems) -> Frame:
+def signals_for(
+    model: RegionRegressor, table: Table, given: Columns, problems: Problems
+) -> pd.DataFrame:
     """Return the signals of a model from a table: by the names of the fit, or those given."""
     names = _own_names(model)
     wanted = split(given) or names
@@ -216,7 +219,7 @@ def decisions_for(
         cost = FunctionCost(lambda _: prices, columns=[])
     elif model.cost_ is not None:
         cost = model.cost_.specification
-    labels = (_own_names(model) or X.columns, names)
+    labels = (_own_names(model) or list(X.columns), names)
     return Decisions.from_arrays(X.to_numpy(), y.to_numpy(), cost, names=labels)
 
 

@@ -25,7 +25,7 @@ from feaslearn.cli import options
 from feaslearn.printable import printable
 
 if TYPE_CHECKING:
-    from feaslearn.io import Table
+    from feaslearn.io.tables import Table
     from feaslearn.regressor import RegionRegressor
 
 #: Exit codes: success; the answer is no, or the run was interrupted; invalid input.
@@ -49,7 +49,7 @@ class Console:
 
     def table(self, path: Path) -> Table:
         """Read a table."""
-        from feaslearn.io import read_table
+        from feaslearn.io.tables import read_table
 
         return read_table(
             path, encoding=self.encoding, delimiter=self.delimiter, max_bytes=self.max_bytes

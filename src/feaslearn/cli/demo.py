@@ -10,16 +10,16 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
 import feaslearn as fl
-from feaslearn.atomic import check_writable
 from feaslearn.baselines.regressors import USUAL, fit_and_predict
 from feaslearn.cli.console import Console, print_lines
 from feaslearn.cli.limits import limit_lines
 from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.inference.trust import Trust
-from feaslearn.io.table import Frame
-from feaslearn.io.table_file import write_table
+from feaslearn.io.tables import write_table
+from feaslearn.io.whole_files import check_writable
 from feaslearn.metrics import pooled_r2
 from feaslearn.regressor.limits import Limit, limits_at
 from feaslearn.report import write_report
@@ -103,8 +103,11 @@ def samples() -> tuple[fl.Decisions, fl.Decisions]:
 def tell() -> Story:
     """Fit, measure, and ask what-if questions."""
     train, test = samples()
-    X, new = (Frame(np.array(each.signals), train.names.signals) for each in (train, test))
-    y = Frame(np.array(train.decisions), train.names.decisions)
+    X, new = (
+        pd.DataFrame(np.array(each.signals), columns=list(train.names.signals))
+        for each in (train, test)
+    )
+    y = pd.DataFrame(np.array(train.decisions), columns=list(train.names.decisions))
     model = fl.RegionRegressor(fl.Facets(), cost=train.cost, random_state=0)
     # The first fit of an installation compiles kernels, which is not what is measured.
     fl.RegionRegressor(fl.Facets(), cost=train.cost, random_state=0).fit(
@@ -143,7 +146,7 @@ def _truth(limit: Limit, test: fl.Decisions) -> str:
 def _ask(
     model: fl.RegionRegressor,
     test: fl.Decisions,
-    new: Frame,
+    new: pd.DataFrame,
     decision: str,
     price: int,
     factor: float,

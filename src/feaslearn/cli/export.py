@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console as RichConsole
 
     from feaslearn.arrays import Array
-    from feaslearn.io import Table
+    from feaslearn.io.tables import Table
     from feaslearn.regressor import RegionRegressor
 
 #: Files of a region at one signal: tables and linear programs.
@@ -48,9 +48,6 @@ def export(
     output: Annotated[
         Path | None, options.output("Where to write; - prints.", printed=True)
     ] = None,
-    check: Annotated[
-        bool, typer.Option("--verify", help="Compare optima over what is written with ours.")
-    ] = False,
     *,
     console: Console,
 ) -> None:
@@ -66,21 +63,20 @@ def export(
     Examples:
       $ feaslearn demo --data power.csv
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis facets -o power.json
-      $ feaslearn export power.json --format map -o constraints.csv
-      $ feaslearn export power.json --data power.csv --row 3
-      $ feaslearn export power.json --data power.csv --format halfspaces -o region.csv
-      $ feaslearn export power.json --data power.csv --format mps -o region.mps --verify
+          --cost 'cost_*' --hypothesis facets -o power.npz
+      $ feaslearn export power.npz --format map -o constraints.csv
+      $ feaslearn export power.npz --data power.csv --row 3
+      $ feaslearn export power.npz --data power.csv --format halfspaces -o region.csv
+      $ feaslearn export power.npz --data power.csv --format mps -o region.mps
     """
-    from feaslearn.atomic import check_writable, write_bytes
     from feaslearn.cli.files import file_or_print
     from feaslearn.export.files import program_text
     from feaslearn.export.tables import map_text, table_text
-    from feaslearn.export.verification import verify
+    from feaslearn.io.whole_files import check_writable, write_bytes
     from feaslearn.messages import rows_from
     from feaslearn.regressor.reader import decision_names
 
-    _check_format(form, at is not None, data is not None, check)
+    _check_format(form, at is not None, data is not None)
     written = file_or_print(output, model, data)
     fitted = console.model(model)
     if data is not None:
@@ -104,8 +100,6 @@ def export(
             else:
                 text, names = program_text(region, form)
         facts["names"] = names
-        if check:
-            facts["largest_difference"] = verify(region, form).checks[0].largest_difference
     if written is not None:
         write_bytes(written, text.encode("utf-8"))
         facts["output"] = str(written)
@@ -116,14 +110,14 @@ def export(
         write(text)
 
 
-def _check_format(form: str, at: bool, data: bool, check: bool) -> None:
+def _check_format(form: str, at: bool, data: bool) -> None:
     """Refuse an unknown format, or a signal that is missing or given twice."""
     from feaslearn.exceptions import DataError
     from feaslearn.messages import did_you_mean
 
     if form == "map":
-        if at or data or check:
-            raise typer.BadParameter("map is the region at all signals: no --at, --data, --verify")
+        if at or data:
+            raise typer.BadParameter("map is the region at all signals: no --at, --data")
     elif at == data:
         raise typer.BadParameter("give the signal once: with --at, or with --data and --row")
     elif form not in (*TABLES, *PROGRAMS):
@@ -137,9 +131,6 @@ def _say(console: RichConsole, output: Path, facts: dict[str, Any]) -> None:
     for old, new in facts["names"].items():
         if old != new:
             console.print(f"{old!r} is {new} there", markup=False)
-    if "largest_difference" in facts:
-        difference = facts["largest_difference"]
-        console.print(f"10 random optima differ from ours by at most {difference:.1e}")
 
 
 def signal_of_text(model: RegionRegressor, items: Sequence[str]) -> Array:
@@ -176,13 +167,12 @@ def signal_of_row(
     """Return the signal in a row of a table, counted from 1 below the header."""
     from feaslearn.cli.columns import signals_for
     from feaslearn.exceptions import DataError, Problems
-    from feaslearn.io import Table
+    from feaslearn.io.tables import Table
 
     if not 1 <= row <= len(table):
         raise DataError(f"--row: {row} is not a row of {table.source}, which has {len(table)}")
     problems = Problems()
-    cells = [column[row - 1 : row] for column in table.columns]
-    one = Table(table.source, table.names, cells, lambda _: table.place(row - 1))
+    one = Table(table.source, table.data.iloc[row - 1 : row], lambda _: table.place(row - 1))
     frame = signals_for(model, one, signals, problems)
     problems.raise_if_any(DataError, "export")
     signal: Array = frame.to_numpy()[0]

@@ -9,15 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from feaslearn.cli.console import Console
 from feaslearn.data.parquet import ParquetSource
 from feaslearn.exceptions import DataError, FileError
-from feaslearn.io.table import Table
-from feaslearn.runs.memory import available_bytes
+from feaslearn.io.tables import Table
 
-#: A fit in memory takes about so many times the memory of its data.
-TIMES_THE_DATA = 4.0
 #: The name that stands for standard output.
 PRINTED = Path("-")
 
@@ -31,7 +29,7 @@ class DataFiles(NamedTuple):
 
 
 def open_files(paths: Sequence[Path], chunks: bool | None, console: Console) -> DataFiles:
-    """Read files, or only the names of Parquet files in chunks; None if they do not fit."""
+    """Read files, or only the names of Parquet files in chunks; None if they are large."""
     parquet = all(path.suffix.lower() == ".parquet" or path.is_dir() for path in paths)
     if not parquet and (chunks or len(paths) > 1):
         raise DataError("several files, and files that are read in chunks, must be Parquet files")
@@ -39,10 +37,10 @@ def open_files(paths: Sequence[Path], chunks: bool | None, console: Console) -> 
         source = ParquetSource(paths)
         files = tuple(map(Path, source.files))
         size = 8.0 * (source.n_rows or 0) * len(source.labels)
-        large = size > console.max_bytes or TIMES_THE_DATA * size > available_bytes()
+        large = size > console.max_bytes
         if chunks or (chunks is None and large):
-            nothing = [np.zeros(0) for _ in source.labels]
-            table = Table(source.name, source.labels, nothing, lambda i: f"row {i + 1}")
+            nothing = pd.DataFrame(np.zeros((0, len(source.labels))), columns=list(source.labels))
+            table = Table(source.name, nothing, lambda i: f"row {i + 1}")
             return DataFiles(table, files, tuple(paths))
         if len(files) > 1:
             return DataFiles(_joined([console.table(file) for file in files], source), files)
@@ -52,20 +50,19 @@ def open_files(paths: Sequence[Path], chunks: bool | None, console: Console) -> 
 
 def _joined(tables: Sequence[Table], source: ParquetSource) -> Table:
     """Put tables with the same columns one below the other."""
-    columns: list[list[str] | np.ndarray] = []
-    for label in source.labels:
-        parts = [table.columns[table.names.index(label)] for table in tables]
-        if all(isinstance(part, np.ndarray) for part in parts):
-            columns.append(np.concatenate(parts))
-        else:
-            columns.append([str(cell) for part in parts for cell in part])
+    frames = [table.data[list(source.labels)] for table in tables]
+    # A column of numbers in one file and of strings in another is one of strings.
+    texts = [name for name in source.labels if any(frame[name].dtype == object for frame in frames)]
+    joined = pd.concat([frame.astype(dict.fromkeys(texts, object)) for frame in frames])
+    for name in texts:
+        joined[name] = joined[name].map(str)
     starts = np.cumsum([0, *(len(table) for table in tables)])
 
     def place(row: int) -> str:
         number = int(np.searchsorted(starts, row, side="right")) - 1
         return f"{tables[number].source}, {tables[number].place(row - int(starts[number]))}"
 
-    return Table(source.name, source.labels, columns, place)
+    return Table(source.name, joined.reset_index(drop=True), place)
 
 
 def file_or_print(output: Path | None, *inputs: Path | None) -> Path | None:
@@ -76,16 +73,16 @@ def file_or_print(output: Path | None, *inputs: Path | None) -> Path | None:
     return output
 
 
-def check_output(output: Path | None, *inputs: Path | None, option: str = "--output") -> None:
+def check_output(output: Path | None, *inputs: Path | None) -> None:
     """Refuse, before any work, an output that would replace one of the inputs."""
     if output is None:
         return
     if output == PRINTED:
-        raise FileError(f"{option}: this command writes a file and prints none; give its name")
+        raise FileError("--output: this command writes a file and prints none; give its name")
     for each in inputs:
         if each is not None and is_one_file(output, each):
             raise FileError(
-                f"{option}: {output} is a file that this command reads; give another name"
+                f"--output: {output} is a file that this command reads; give another name"
             )
 
 

@@ -101,15 +101,6 @@ def fit(
             "--max-seconds", metavar="NUMBER", help="Limit on the time; the best so far is written."
         ),
     ] = None,
-    checkpoint: Annotated[
-        Path | None,
-        typer.Option(
-            "--checkpoint",
-            metavar="FILE",
-            help="Keeps finished starts, folds and members; the same command resumes from them. "
-            "Removed at the end.",
-        ),
-    ] = None,
     chunks: Annotated[
         bool | None,
         typer.Option(
@@ -134,7 +125,6 @@ def fit(
     The region can be:
       auto                  chosen by cross-validation
       facets, facets:30     half-spaces, 20 or 30 at most
-      blend                 a weighted sum of regions of half-spaces
       simplex:6             what 6 policies span; also box, l1ball, l2ball, hypersimplex:6:2,
                             the affine images of a set (affine:simplex:6 is the same)
       scaled:box            a set that is scaled and moved; also scaled:simplex and the others
@@ -147,32 +137,26 @@ def fit(
     Examples:
       $ feaslearn demo --data power.csv
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis facets -o power.json
+          --cost 'cost_*' --hypothesis facets -o power.npz
       $ feaslearn fit power.csv --signals 'demand_*' --decisions plant_1,plant_3 \\
-          --cost 1.5,2.5 --hypothesis scaled:box --features poly:2 --quiet -o small.json
+          --cost 1.5,2.5 --hypothesis scaled:box --features poly:2 --quiet -o small.npz
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
           --cost 'cost_*' --lower 0 --upper 3.5 --balance 'demand_*' --hypothesis facets \\
-          -o known.json
-      $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --checkpoint run.ckpt -o power.json
+          -o known.npz
       $ feaslearn fit data/*.parquet --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis minkowski:hypersimplices --chunks -o large.json
+          --cost 'cost_*' --hypothesis minkowski:hypersimplices --chunks -o large.npz
     """
-    from feaslearn.atomic import check_writable
     from feaslearn.cli import parsing
     from feaslearn.cli.columns import FitColumns
-    from feaslearn.cli.files import check_output, is_one_file, open_files
+    from feaslearn.cli.files import check_output, open_files
     from feaslearn.data import Chunks
-    from feaslearn.exceptions import FileError
     from feaslearn.io import save
+    from feaslearn.io.whole_files import check_writable
     from feaslearn.regressor import RegionRegressor
     from feaslearn.regressor.limits import limits_at
 
-    if checkpoint is not None and is_one_file(output, checkpoint):
-        raise FileError(f"--output and --checkpoint are one file, {output}; give each another name")
     files = open_files(data, chunks, console)
     check_output(output, *files.read)
-    check_output(checkpoint, *files.read, option="--checkpoint")
     began = perf_counter()
     # First: a path that cannot be written should not cost the time of the fit.
     check_writable(output)
@@ -184,17 +168,18 @@ def fit(
         cost=columns.cost,
         features=parsing.parse_features(features),
         loss=parsing.parse_loss(loss),
-        trainer=parsing.with_limits(parsing.parse_trainer(trainer), max_seconds, checkpoint),
+        trainer=parsing.parse_trainer(trainer),
         known=parsing.parse_known(lower, upper, balance, columns),
         sense=sense.value,
         random_state=seed,
         n_jobs=jobs,
+        max_seconds=max_seconds,
     )
     limits: list[Limit] = []
     held_out, note = None, None
     X, y = columns.signals, columns.decisions
     if files.in_chunks:
-        parts, names = list(files.in_chunks), (X.columns, y.columns)
+        parts, names = list(files.in_chunks), (list(X.columns), list(y.columns))
         model.fit(
             Chunks(parts, signals=names[0], decisions=names[1], weights=weights, memory=memory)
         )
@@ -254,8 +239,8 @@ def _facts(model: RegionRegressor, columns: FitColumns, output: Path) -> dict[st
         "n_samples": len(columns.signals) or samples_seen(model),
         # Rows without any decision, which are left out, and decisions missing in others.
         "missing": {"rows": int(none.sum()), "decisions": int(gaps[~none].sum())},
-        "signals": columns.signals.columns,
-        "decisions": columns.decisions.columns,
+        "signals": list(columns.signals.columns),
+        "decisions": list(columns.decisions.columns),
         "hypothesis": " ".join(repr(model.hypothesis_).split()),
         "trainer": " ".join(result.trainer.split()),
         "status": result.status,

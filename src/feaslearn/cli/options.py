@@ -36,21 +36,6 @@ class Sense(StrEnum):
     MAX = "max"
 
 
-class Norm(StrEnum):
-    """The norms of the losses."""
-
-    L2 = "l2"
-    L1 = "l1"
-    LINF = "linf"
-
-
-class Losses(StrEnum):
-    """What ``evaluate`` measures."""
-
-    MAIN = "main"
-    ALL = "all"
-
-
 Columns = list[str] | None
 
 ModelFile = Annotated[Path, typer.Argument(metavar="MODEL", help="A model file, as fit writes it.")]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -27,9 +26,6 @@ from feaslearn.sets import PrimitiveSet
 from feaslearn.trainers import Trainer
 
 OPTION = "--hypothesis"
-
-#: Facet regions in a blend whose number is not given.
-BLENDED = 8
 
 #: Sets by name, of p entries, and how many numbers they take; p is that of the decisions
 #: where it is not given.
@@ -66,9 +62,6 @@ def parse_hypothesis(text: str, n: int) -> Hypothesis | None:
         return None if name == "auto" else fl.Affine(fl.Simplex(1))
     if name == "facets":
         return fl.Facets((*parse_integers(OPTION, text, parts, 0, 1), None)[0])
-    if name == "blend":
-        count = (*parse_integers(OPTION, text, parts, 0, 1), BLENDED)[0]
-        return fl.Blend([fl.Facets() for _ in range(count)])
     if name in SETS:
         return fl.Affine(_parse_set(text, name, parts, n))
     if name in OF_A_SET:
@@ -84,7 +77,7 @@ def usages() -> list[str]:
     sums = [f"minkowski:{name}" for name in DICTIONARIES]
     sums += [f"minkowski:{name}:M" for name in SIZED_DICTIONARIES]
     wrapped = [f"{name}:SET" for name in OF_A_SET]
-    return ["auto", "linear", "facets", "blend", *sets, *wrapped, "minkowski", *sums]
+    return ["auto", "linear", "facets", *sets, *wrapped, "minkowski", *sums]
 
 
 def _parse_set(text: str, name: str, numbers: list[str], n: int) -> PrimitiveSet:
@@ -146,22 +139,6 @@ def parse_trainer(text: str) -> Trainer | str:
     return made[text]
 
 
-def with_limits(
-    trainer: Trainer | str, max_seconds: float | None, checkpoint: Path | None
-) -> Trainer | str:
-    """Return the trainer with a limit on its time, and the file of its checkpoint."""
-    if max_seconds is None and checkpoint is None:
-        return trainer
-    limits = {
-        "max_seconds": max_seconds,
-        "checkpoint": None if checkpoint is None else str(checkpoint),
-    }
-    limited = trainers.Auto() if isinstance(trainer, str) else trainer
-    given = {name: limit for name, limit in limits.items() if limit is not None}
-    limited.set_params(**given)
-    return limited
-
-
 def parse_integers(option: str, text: str, parts: list[str], *counts: int) -> list[int]:
     """Read the numbers after a name; ``counts`` says how many there may be."""
     # Python refuses to read an integer of thousands of digits.
@@ -197,7 +174,7 @@ def _side(items: Sequence[str]) -> float | list[object] | None:
 
 def _total(items: Sequence[str], columns: FitColumns) -> tuple[np.ndarray, AffineCost]:
     """Return the row of ones and the sum of columns and numbers."""
-    names, problems = columns.signals.columns, Problems()
+    names, problems = list(columns.signals.columns), Problems()
     wanted = [item for item in items if number(item) is None]
     found = find_columns(wanted, names, len(names), "--balance", "among the signals", problems)
     problems.raise_if_any(DataError, "fit")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from feaslearn.arrays import Array
     from feaslearn.exceptions import Problems
     from feaslearn.inference.trust import Trust
-    from feaslearn.io import Table
+    from feaslearn.io.tables import Table
     from feaslearn.regressor import RegionRegressor
 
 #: Columns that say what a decision rests on, behind those of the decisions.
@@ -74,20 +74,20 @@ def predict(
     Examples:
       $ feaslearn demo --data power.csv
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis facets -o power.json
+          --cost 'cost_*' --hypothesis facets -o power.npz
       $ feaslearn demo --data unseen.csv --samples 5 --seed 1
-      $ feaslearn predict power.json unseen.csv
-      $ feaslearn predict power.json unseen.csv --interval 0.9 -o bands.csv
-      $ feaslearn predict power.json unseen.csv --costs 0.9,0.4,1.2 --keep 'demand_*' -o whatif.csv
+      $ feaslearn predict power.npz unseen.csv
+      $ feaslearn predict power.npz unseen.csv --interval 0.9 -o bands.csv
+      $ feaslearn predict power.npz unseen.csv --costs 0.9,0.4,1.2 --keep 'demand_*' -o whatif.csv
     """
     import numpy as np
 
-    from feaslearn.atomic import check_writable
     from feaslearn.cli.columns import costs_for, signals_for
     from feaslearn.cli.files import file_or_print
     from feaslearn.exceptions import DataError, Problems, UnseenLimitWarning
     from feaslearn.inference.trust import needs_warning, unseen_text
-    from feaslearn.io.table_file import check_suffix, csv_text, write_table
+    from feaslearn.io.tables import check_suffix, csv_text, write_table
+    from feaslearn.io.whole_files import check_writable
     from feaslearn.regressor.reader import decision_names
 
     output = file_or_print(output, model, data)
@@ -109,7 +109,7 @@ def predict(
     names = [*(table.names[j] for j in kept), *decision_names(fitted)]
     # In CSV, cells stay the strings that they were.
     typed = console.as_json if output is None else output.suffix.lower() == ".parquet"
-    columns: list[Any] = [list(table.cells(j) if typed else table.columns[j]) for j in kept]
+    columns: list[Any] = [list(table.cells(j) if typed else table.column(j)) for j in kept]
     columns += [column.tolist() for column in decisions.T]
     if interval is not None:
         ends = _bands(fitted, X.to_numpy(), prices, interval)

@@ -15,7 +15,7 @@ from feaslearn.cli.console import Console, print_lines
 from feaslearn.cli.options import split
 
 if TYPE_CHECKING:
-    from feaslearn.io import Table
+    from feaslearn.io.tables import Table
     from feaslearn.plots.canvas import Units
 
 
@@ -68,22 +68,21 @@ def report(
     """Write one page about a model: what it learned, how good it is, how sure.
 
     The page needs no network. The learned limits come first, then what rows rest on, when each
-    limit binds, the region with a slider for each signal, the model beside simpler predictors on
-    rows that were held out, the rows that fit worst and problems of the data. Needs the extra
-    "report".
+    limit binds, the model beside simpler predictors on rows that were held out, the rows that fit
+    worst and problems of the data. Needs the extra "report".
 
     \b
     Examples:
       $ feaslearn demo --data power.csv
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis facets -o power.json
+          --cost 'cost_*' --hypothesis facets -o power.npz
       $ feaslearn demo --data unseen.csv --samples 50 --seed 1
-      $ feaslearn report power.json power.csv -o power.html
-      $ feaslearn report power.json unseen.csv --train power.csv --units 'plant_*=MW' -o unseen.html
+      $ feaslearn report power.npz power.csv -o power.html
+      $ feaslearn report power.npz unseen.csv --train power.csv --units 'plant_*=MW' -o unseen.html
     """
-    from feaslearn.atomic import check_writable
     from feaslearn.cli.columns import decisions_for
     from feaslearn.cli.files import check_output
+    from feaslearn.io.whole_files import check_writable
     from feaslearn.report import write_report
     from feaslearn.report.report import check_extra
 
@@ -132,7 +131,7 @@ def find_times(table: Table, wanted: str | None, used: Container[str]) -> list[d
     else:
         chosen = tuple(j for j, name in enumerate(table.names) if name not in used)
     for j in chosen:
-        times = [_time(cell) for cell in table.columns[j]]
+        times = [_time(cell) for cell in table.column(j)]
         if times and all(time is not None for time in times):
             return [time for time in times if time is not None]
     if wanted is not None:

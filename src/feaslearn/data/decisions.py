@@ -15,7 +15,7 @@ from feaslearn.costs import CostSpecification
 from feaslearn.data.checks import Checked, GivenNames, Names, check_arrays, check_frame
 from feaslearn.data.matrix import column_names
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.printable import html_table
+from feaslearn.results import html_table
 
 COLUMNS_SHOWN = 30
 

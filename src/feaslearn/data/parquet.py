@@ -22,7 +22,6 @@ from feaslearn.exceptions import (
     MissingExtraError,
 )
 from feaslearn.messages import list_first
-from feaslearn.runs.memory import readable
 
 #: Bytes that are read from a file at a time.
 BUFFER = 2**20
@@ -183,7 +182,7 @@ def _check_row_groups(file: str, metadata: Any, names: Sequence[str], memory: fl
         if needed > memory:
             raise MemoryLimitError(
                 f"{file}, row group {number}: its {group.num_rows} rows of {len(wanted)} columns "
-                f"take {readable(needed)}, more than memory= allows ({readable(memory)}); raise "
+                f"take {_readable(needed)}, more than memory= allows ({_readable(memory)}); raise "
                 "it, or write the file with smaller row groups (row_group_size= of pyarrow and "
                 "polars)"
             )
@@ -261,3 +260,11 @@ def cut(piece: Piece, rows: int) -> Iterator[Piece]:
     """Yield a piece in pieces of at most ``rows`` rows."""
     for start in range(0, piece.n_rows, rows):
         yield piece.rows(start, start + rows)
+
+
+def _readable(size: float) -> str:
+    """Return a size in words."""
+    for unit, bytes_ in (("TB", 1e12), ("GB", 1e9), ("MB", 1e6)):
+        if size >= bytes_:
+            return f"{size / bytes_:.3g} {unit}" if size < 1e15 else f"{size / bytes_:.0f} {unit}"
+    return f"{size / 1e3:.0f} kB"

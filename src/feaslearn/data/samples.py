@@ -13,7 +13,6 @@ from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.data.checks import column_ends, observed
 from feaslearn.data.source import BLOCK_ROWS, Chunk, Memory, Source
 from feaslearn.exceptions import DataError
-from feaslearn.runs.memory import check_memory
 
 Answer = TypeVar("Answer")
 
@@ -187,14 +186,6 @@ class Samples:
             raise DataError("there is no row with a positive weight and an observed decision")
         return state.summary
 
-    def identity(self, between: Callable[[], object] | None = None) -> object:
-        """Return what tells these samples from others."""
-        # Of data in chunks, that is the number of rows, their ranges and some thousand of them.
-        if self.in_memory:
-            return list(self)
-        seen = self.summary(between)
-        return [self.source.names, seen.n_rows, seen.signals, seen.decisions, seen.rows]
-
     # Passes.
 
     def map(
@@ -360,15 +351,9 @@ class Samples:
         return Block.joined(list(self.map_rows(partial(_taken, rows), self.n_jobs)))
 
     def load(self) -> Block:
-        """Return all samples as one block; refuse what does not fit into memory."""
+        """Return all samples as one block."""
         if isinstance(self.source, Memory):
             return self._of(self.source.table)
-        count, width = self.n_rows or 0, sum(array[:1].size for array in self.head())
-        check_memory(
-            2.0 * count * width,  # blocks, and all of them joined
-            f"{count} samples of {width} numbers",
-            "take a trainer that reads chunks, or pass a part of the samples",
-        )
         return Block.joined(list(self))
 
     def _of(self, chunk: Chunk) -> Block:

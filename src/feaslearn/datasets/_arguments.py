@@ -6,17 +6,15 @@ from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
 from feaslearn.costs import CostSpecification
 from feaslearn.data import Decisions, Names
 from feaslearn.exceptions import Problems
 from feaslearn.parameters import NOT_NEGATIVE, Integer, check_value
-from feaslearn.runs.memory import check_memory
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
-#: Copies of the numbers while data are made, and the size of a column name, in numbers.
-COPIES, NAME_SIZE = 3, 20
 
 
 class Streams(NamedTuple):
@@ -60,16 +58,6 @@ def check_common(
     check_value("noise", noise, NOT_NEGATIVE, problems)
     check_value("signal_noise", signal_noise, NOT_NEGATIVE, problems)
     return Draw(_streams(problems, random_state), noise, signal_noise)
-
-
-def check_room(owner: str, n_samples: int, columns: int, beside: int = 0) -> None:
-    """Refuse data that would not fit into memory."""
-    numbers = int(columns) * (COPIES * int(n_samples) + NAME_SIZE) + int(beside)
-    check_memory(
-        float(min(numbers, 10**30)),
-        f"{owner}: {n_samples} samples of {columns} signals and decisions",
-        "make fewer samples (n_samples=), a part at a time",
-    )
 
 
 def _streams(problems: Problems, random_state: RandomState) -> Streams:
@@ -116,3 +104,22 @@ def numbered(signal: str, decision: str, n: int) -> tuple[list[str], Names]:
     """Return the names of n costs, which are the signals, and all names."""
     signals, decisions = ([f"{word}_{j}" for j in range(1, n + 1)] for word in (signal, decision))
     return signals, Names(tuple(signals), tuple(decisions))
+
+
+def check_capacity(
+    name: str, capacity: ArrayLike, count: int, what: str, problems: Problems
+) -> Array:
+    """Return one capacity for each line or plant; zeros where a problem was added."""
+    try:
+        values = np.asarray(capacity, dtype=np.float64)
+    except (TypeError, ValueError):
+        problems.add(f"{name} is {capacity!r}, expected one number, or one for each {what}")
+        return np.zeros(count)
+    if values.ndim > 1 or (values.ndim == 1 and len(values) != count):
+        problems.add(
+            f"{name} has shape {values.shape}, expected one number, or {count}: one for each {what}"
+        )
+        return np.zeros(count)
+    if not (np.isfinite(values) & (values >= 0)).all():
+        problems.add(f"{name} is {values.tolist()}, expected finite numbers of at least 0")
+    return np.broadcast_to(values, (count,)).copy()

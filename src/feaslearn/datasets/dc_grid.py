@@ -12,9 +12,9 @@ from scipy import sparse
 
 from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.datasets.case_file import CaseFile, read_case
+from feaslearn.datasets.linear_program import AffineRows, LinearProgram
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.messages import list_first
-from feaslearn.problem import AffineRows, LinearProgram
 
 #: The type of a bus that is out of service.
 ISOLATED = 4

@@ -17,15 +17,14 @@ from feaslearn.data.matrix import as_matrix, column_names
 from feaslearn.datasets._arguments import (
     RandomState,
     check_common,
-    check_room,
     uniform,
 )
 from feaslearn.datasets.dc_grid import DcGrid
+from feaslearn.datasets.forward_problem import check_same_length
+from feaslearn.datasets.linear_program import LinearProgram
 from feaslearn.exceptions import DataError, FeaslearnWarning, InfeasibleProblemError, Problems
 from feaslearn.messages import list_first
 from feaslearn.parameters import Integer, check_value
-from feaslearn.problem import LinearProgram
-from feaslearn.problem.forward_problem import check_same_length
 from feaslearn.solvers.highs import name_rows
 from feaslearn.tolerances import VISIBLE_TOL
 
@@ -128,7 +127,6 @@ def make_dcopf(
     nominal = _nominal_costs(problems, grid, quadratic) if costs is None else None
     problems.raise_if_any(DataError, f"make_dcopf: {grid.name}")
     assert zoned is not None
-    check_room("make_dcopf", count, 2 * len(grid.generators) + len(zoned.names))
     prices = given_costs
     if nominal is not None:
         prices = nominal * uniform(draw.streams.signals, count, [cost_range] * len(nominal))

@@ -8,7 +8,7 @@ from typing import Any
 from numpy.typing import ArrayLike
 
 from feaslearn.data import Decisions, Names
-from feaslearn.datasets._arguments import RandomState, check_common, check_room, uniform
+from feaslearn.datasets._arguments import RandomState, check_common, uniform
 from feaslearn.datasets.transport import TransportNetwork, check_network
 from feaslearn.exceptions import DataError, Problems
 
@@ -181,7 +181,6 @@ def _make_power(
     check_network(problems, *parts)
     problems.raise_if_any(DataError, owner)
     n_plants, n_signals = len(price_ranges), len(price_ranges) + len(demand_ranges)
-    check_room(owner, n_samples, n_plants + n_signals)
     network = TransportNetwork(*parts)
     signals = uniform(draw.streams.signals, n_samples, [*price_ranges, *demand_ranges])
     decisions = network.dispatch(signals[:, n_plants:], signals[:, :n_plants])

@@ -13,15 +13,15 @@ from feaslearn.data import Decisions, Names
 from feaslearn.datasets._arguments import (
     RandomState,
     check_common,
-    check_room,
     constant_feature,
     numbered,
     uniform,
 )
+from feaslearn.datasets.learned_problem import LearnedProblem
+from feaslearn.datasets.linear_program import AffineRows, LinearProgram
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.hypotheses import Affine, Scaled
 from feaslearn.parameters import POSITIVE, Integer, Number, check_value
-from feaslearn.problem import AffineRows, LearnedProblem, LinearProgram
 from feaslearn.sets import L1Ball, L2Ball
 
 
@@ -64,7 +64,6 @@ def make_switch(
     problems = Problems()
     draw = check_common(problems, n_samples, noise, signal_noise, random_state)
     problems.raise_if_any(DataError, "make_switch")
-    check_room("make_switch", n_samples, 3)
     signals = uniform(draw.streams.signals, n_samples, [(0.0, 1.0)])
     first = signals[:, 0] <= 0.5
     decisions = np.column_stack([first, ~first]).astype(np.float64)
@@ -127,7 +126,6 @@ def make_l1_ball(
     if not isinstance(low, Real) or not isinstance(high, Real) or not -np.inf < low < high < np.inf:
         problems.add(f"low is {low!r} and high is {high!r}, expected two numbers, low below high")
     problems.raise_if_any(DataError, "make_l1_ball")
-    check_room("make_l1_ball", n_samples, 2 * n)
     costs = uniform(draw.streams.signals, n_samples, [(low, high)] * n)
     scaled = Scaled(L1Ball(n))
     blocks = {"alpha": np.array([radius]), "b": np.ones((1, n))}
@@ -186,9 +184,6 @@ def make_ellipsoid(
     if not check_value("n", n, Integer(1), problems):
         problems.raise_if_any(DataError, "make_ellipsoid")
     # Where the number of samples is invalid, the size of the matrix alone is checked.
-    check_room(
-        "make_ellipsoid", 0 if problems.messages else n_samples, 2 * n, beside=4 * int(n) ** 2
-    )
     M = _array(problems, "matrix", matrix, (n, n), _random_matrix(draw.streams.structure, n))
     m = _array(problems, "center", center, (n,), np.ones(n))
     problems.raise_if_any(DataError, "make_ellipsoid")
@@ -276,7 +271,6 @@ def make_flexible_plant(
     check_value("energy", energy, Number(0.0, 1.0, above=True, below=True), problems)
     check_value("ramp", ramp, POSITIVE, problems)
     problems.raise_if_any(DataError, "make_flexible_plant")
-    check_room("make_flexible_plant", n_samples, 2 * hours, beside=6 * int(hours) ** 2)
     prices = uniform(draw.streams.signals, n_samples, [(0.0, 1.0)] * hours)
     plant = _plant(hours, energy, ramp)
     schedules = plant.solve(prices, prices)

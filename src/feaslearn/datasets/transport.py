@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
+from feaslearn.datasets._arguments import check_capacity
+from feaslearn.datasets.forward_problem import check_same_length, check_table
+from feaslearn.datasets.linear_program import AffineRows, LinearProgram
 from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
-from feaslearn.parameters import Integer, check_capacity, check_value
-from feaslearn.problem import AffineRows, LinearProgram
-from feaslearn.problem.forward_problem import check_same_length, check_table
+from feaslearn.parameters import Integer, check_value
 from feaslearn.solvers.highs import name_rows
 from feaslearn.tolerances import CAPACITY_TOL
 

@@ -212,7 +212,7 @@ class Exported:
     rows : dict
         For each row of the region, such as "facet_2", the name that it has in the tool.
     model : object, default=None
-        What holds variables and constraints: a Pyomo block, a linopy or gurobipy model.
+        What holds variables and constraints: a Pyomo block.
     phi : object, default=None
         The parameters that say where the signal is, if a fitted model was exported and the tool has
         parameters: features, then the scales of the terms of Minkowski sums.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,11 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
-from feaslearn.atomic import check_writable, temporary_folder, write_bytes
 from feaslearn.exceptions import DataError, FileError, SolverError
 from feaslearn.export.exported import read_region
 from feaslearn.export.naming import free_prefix, names_of_rows, safe_names
 from feaslearn.export.solver_form import SolverForm, solver_form
+from feaslearn.io.whole_files import check_writable, write_bytes
 from feaslearn.region import Region
 from feaslearn.region.form import beside
 from feaslearn.solvers.highs import Bounds, open_program
@@ -127,11 +128,15 @@ def program_text(
 
 def _written(solver: Any, form: str) -> str:
     """Return what HiGHS writes; it does not say when the disk is full."""
-    with temporary_folder() as folder:
-        path = folder / f"region.{form}"
-        if solver.writeModel(str(path)).name == "kError":
-            raise SolverError(f"HiGHS could not write the region in the {form} format")
-        text = path.read_text("utf-8")
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"region.{form}"
+            if solver.writeModel(str(path)).name == "kError":
+                raise SolverError(f"HiGHS could not write the region in the {form} format")
+            text = path.read_text("utf-8")
+    except OSError as error:
+        place = os.environ.get("TMPDIR", "the folder of temporary files")
+        raise FileError(f"{place}: {error.strerror or error}") from error
     if not text.endswith(ENDS[form]):
         raise FileError(
             f"{tempfile.gettempdir()}: {form} could not be written whole; is the disk full?"

@@ -44,8 +44,8 @@ def solver_form(
         )
     if "second-order" in wanted and not curved:
         raise UnsupportedError(
-            f"{tool} takes linear rows alone, and this region is curved: to_cvxpy, to_pyomo and "
-            "to_gurobipy take its cones"
+            f"{tool} takes linear rows alone, and this region is curved: to_cvxpy and to_pyomo "
+            "take its cones"
         )
     linear, norms = _cones_on_variables(form)
     return _bounded(linear, norms, bound_decisions)

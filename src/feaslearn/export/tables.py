@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 
-from feaslearn.atomic import check_writable, write_bytes
 from feaslearn.exceptions import DataError, TooManyVerticesError, UnsupportedError
 from feaslearn.export.exported import read_source
 from feaslearn.export.naming import distinct_names
-from feaslearn.io.table_file import csv_text
+from feaslearn.io.tables import csv_text
+from feaslearn.io.whole_files import check_writable, write_bytes
 from feaslearn.messages import did_you_mean
 from feaslearn.region import Region
 from feaslearn.regressor.learned_region import LearnedRegion
@@ -103,7 +103,7 @@ def table_text(region: Region | LearnedRegion, contents: str, limit: int = 10_00
         found = region.halfspaces(limit)
     except TooManyVerticesError as error:
         raise TooManyVerticesError(
-            "the half-spaces of this region are not known as rows (a blend, or a sum of parts) and "
+            "the half-spaces of this region are not known as rows (a sum of sets) and "
             f"would take its vertices, of which there are too many ({error}); to_mps, to_lp and "
             "to_cvxpy (--format mps, lp) write it with latent variables, and a model of Facets "
             "alone has rows"

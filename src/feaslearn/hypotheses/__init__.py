@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from feaslearn.hypotheses.affine import Affine
-from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.facets import Facets
-from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
 from feaslearn.hypotheses.hypothesis import Hypothesis, Layout
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.hypotheses.minkowski import Minkowski
@@ -16,10 +14,8 @@ from feaslearn.hypotheses.ternary import Ternary
 
 __all__ = [
     "Affine",
-    "Blend",
     "FacetRows",
     "Facets",
-    "GrownMinkowski",
     "Hypothesis",
     "Layout",
     "MapHypothesis",

@@ -9,16 +9,15 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.hypotheses.blend import Blend
 from feaslearn.hypotheses.hypothesis import Hypothesis, Layout
 from feaslearn.known import KnownLimits, KnownShape
 from feaslearn.known.known_limits import pseudo_inverse
 from feaslearn.region.form import RegionForm
 from feaslearn.region.minimize import Solved, minimize, several_minimizers
 from feaslearn.region.relax import least_infeasible
+from feaslearn.region.within import meeting
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.half_spaces import HalfSpaces
-from feaslearn.sets.intersection import meeting
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.tolerances import ROW_ROUNDING, SOLVED_ZERO
 
@@ -164,23 +163,11 @@ def half_spaces_of(known: KnownLimits) -> HalfSpaces:
     return HalfSpaces(A / lengths[:, None], b / lengths, E / sizes[:, None], e / sizes)
 
 
-def constrained(hypothesis: Hypothesis, shape: KnownShape) -> Hypothesis:
-    """Return a hypothesis within known constraints; of a blend, each member within them."""
-    # Weights of a blend sum to one, so that what holds in every member holds in the blend.
-    if isinstance(hypothesis, Blend):
-        return Blend([constrained(member, shape) for member in hypothesis.members()])
-    return Constrained(hypothesis, shape)
-
-
 def known_shape(hypothesis: Hypothesis) -> KnownShape | None:
     """Return the rows that a hypothesis lies within, None where nothing is known."""
-    if isinstance(hypothesis, Blend):
-        return known_shape(hypothesis.members()[0])
     return hypothesis.shape if isinstance(hypothesis, Constrained) else None
 
 
 def without_known(hypothesis: Hypothesis) -> Hypothesis:
     """Return the learned hypothesis without its known constraints."""
-    if isinstance(hypothesis, Blend):
-        return Blend([without_known(member) for member in hypothesis.members()])
     return hypothesis.hypothesis if isinstance(hypothesis, Constrained) else hypothesis

@@ -127,10 +127,6 @@ class Hypothesis(BaseEstimator, ABC):
         """Return decisions of least cost and where they tie, if compiled kernels serve the set."""
         return None
 
-    def parts(self, theta: Array, n: int, k: int) -> list[tuple[float, Hypothesis, Array]]:
-        """Return weight, hypothesis and parameters of the regions that this one is the mean of."""
-        return [(1.0, self, theta)]
-
     def solve_duals(self, theta: Array, features: Array, costs: Array) -> Solved:
         """Return what `solve` does with ties and, for rows of the decisions alone, their duals.
 
@@ -138,13 +134,6 @@ class Hypothesis(BaseEstimator, ABC):
         """
         solved, tied = self.solve_tied(theta, features, costs)
         return solved._replace(tied=tied, duals=None)
-
-    def solve_parts(
-        self, theta: Array, features: Array, costs: Array
-    ) -> tuple[Solved, list[Solved]]:
-        """Return what `solve` does, and the `solve_duals` of each of the `parts`."""
-        solved = self.solve_duals(theta, features, costs)
-        return solved, [solved]
 
     def support(self, theta: Array, features: Array, directions: Array) -> Array:
         """Return the support function ``max d'x`` of regions at rows (N, k), (N, directions)."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -31,9 +31,6 @@ from feaslearn.sets.primitive_set import Ties
 from feaslearn.sets.product import Product
 from feaslearn.sets.simplex import Simplex
 from feaslearn.tolerances import VISIBLE_TOL
-
-if TYPE_CHECKING:
-    from feaslearn.hypotheses.grown_minkowski import GrownMinkowski
 
 #: More terms than this are refused: the dictionary would take longer to write than to learn from.
 MOST_TERMS = 20_000
@@ -68,7 +65,7 @@ class Minkowski(Hypothesis):
         combination of features that explains the decisions best ("index"), such as the total
         demand that decisions add up to. Outside that range the last three continue as constants.
         "auto" is "affine" for terms that are given; with ``terms="auto"`` a fit takes constant or
-        affine scales or an index by cross-validation, and ``partial_fit`` affine ones.
+        affine scales or an index by cross-validation.
     offset : bool, default=True
         Whether b(s), affine in the features, is learned or zero.
     n_knots : int, default=5
@@ -203,17 +200,9 @@ class Minkowski(Hypothesis):
             )
         return terms
 
-    def terms_at(self, theta: Array, n: int, k: int) -> list[Term]:
-        """Return the terms that parameters speak of."""
-        return self.terms_of(n)
-
     def as_minkowski(self, n: int) -> Minkowski:
         """Return the hypothesis itself."""
         return self
-
-    def as_grown(self) -> GrownMinkowski | None:
-        """Return the hypothesis where its terms are still to be found."""
-        return None
 
     def check(self, n: int) -> None:
         """Refuse wrong terms and options, all of them in one error."""
@@ -249,7 +238,7 @@ class Minkowski(Hypothesis):
     def unclipped_scales(self, theta: Array, features: Array, n: int) -> Array:
         """Return the scales as their functions say, (N, terms), negative ones included."""
         k = features.shape[1]
-        blocks, count = self.layout(n, k).unpack(theta), len(self.terms_at(theta, n, k))
+        blocks, count = self.layout(n, k).unpack(theta), len(self.terms_of(n))
         if not count:
             return np.zeros((len(features), 0))
         psi = self.basis(k).values(features, blocks.get("knots"))
@@ -272,7 +261,7 @@ class Minkowski(Hypothesis):
         Only right-hand sides then move with the signal. Points of a discrete set are not scaled:
         there the scale multiplies :math:`E_t z_t`.
         """
-        blocks, terms = self.layout(n, k).unpack(theta), self.terms_at(theta, n, k)
+        blocks, terms = self.layout(n, k).unpack(theta), self.terms_of(n)
         alpha = np.broadcast_to(
             blocks.get("alpha", np.zeros((0, 1))), (len(terms), self.basis(k).size)
         )
@@ -323,7 +312,7 @@ class Minkowski(Hypothesis):
 
     def is_curved(self, theta: Array, n: int, k: int) -> bool:
         """Say whether a term is curved; far quicker than `describe`."""
-        sets = {id(each.primitive): each.primitive for each in self.terms_at(theta, n, k)}
+        sets = {id(each.primitive): each.primitive for each in self.terms_of(n)}
         return not all(each.conic_form().polyhedral for each in sets.values())
 
     def solve(self, theta: Array, features: Array, costs: Array, ties: Ties = "first") -> Solved:
@@ -339,7 +328,7 @@ class Minkowski(Hypothesis):
     ) -> tuple[Solved, Mask]:
         """Return what `solve` and `tied` do, from the same minimisers."""
         n = costs.shape[1]
-        minimizers = TermMinimizers(self.terms_at(theta, n, features.shape[1]), n)
+        minimizers = TermMinimizers(self.terms_of(n), n)
         decisions, scales = self.offsets(theta, features, n), self.scales(theta, features, n)
         tied, empty = np.zeros((2, len(costs)), dtype=bool)
         for rows in minimizers.chunks(len(costs)):
@@ -357,7 +346,7 @@ class Minkowski(Hypothesis):
 
     def _reach(self, theta: Array, k: int, directions: Array) -> Array:
         """Return the support function of each term, (T, directions)."""
-        terms, n = self.terms_at(theta, directions.shape[1], k), directions.shape[1]
+        terms, n = self.terms_of(directions.shape[1]), directions.shape[1]
         if not terms:
             return np.zeros((0, len(directions)))
         points = TermMinimizers(terms, n).at(-directions).points
@@ -365,7 +354,7 @@ class Minkowski(Hypothesis):
 
     def components(self, theta: Array, k: int, usage: Array, names: Sequence[str]) -> list[str]:
         """Say what the terms are, at their mean scales."""
-        terms, axes = self.terms_at(theta, len(names), k), np.eye(len(names))
+        terms, axes = self.terms_of(len(names)), np.eye(len(names))
         if len(usage) != len(terms):
             return []  # parameters that no fit has left
         width = self._reach(theta, k, axes) + self._reach(theta, k, -axes)
@@ -389,7 +378,7 @@ class Minkowski(Hypothesis):
         """Return the region at one row of features: an image of the product of the terms."""
         scales = self.scales(theta, phi[None], n)[0]
         offset = self.offsets(theta, phi[None], n)[0]
-        terms = self.terms_at(theta, n, len(phi))
+        terms = self.terms_of(n)
         counting = [(scale, term) for scale, term in zip(scales, terms, strict=True) if scale > 0]
         if not counting:
             return AffineImage.point(offset)
@@ -407,7 +396,7 @@ class Minkowski(Hypothesis):
         size = float(scales.max(initial=0.0))
         return [
             account_of(term, scale, names)
-            for scale, term in zip(scales, self.terms_at(theta, n, len(phi)), strict=True)
+            for scale, term in zip(scales, self.terms_of(n), strict=True)
             if scale > VISIBLE_TOL * size
         ]
 
@@ -472,8 +461,8 @@ def _choices(n: int, sizes: Sequence[int]) -> Iterable[list[int]]:
     count = sum(comb(n, size) for size in known)
     if count > MOST_TERMS:
         raise DataError(
-            f"Minkowski: {count} simplices over {n} decisions are too many to list; take smaller "
-            "sizes, or let GrownMinkowski find them"
+            f"Minkowski: {count} simplices over {n} decisions are too many to list; take "
+            "smaller sizes"
         )
     return (list(chosen) for size in known for chosen in combinations(range(n), size))
 

@@ -16,11 +16,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 
-from feaslearn.arrays import Array, Indices
+from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.exceptions import DataError, FeaslearnWarning
-from feaslearn.inference.bands import Bands, check_level
+from feaslearn.parameters import Number, require
 from feaslearn.tolerances import ROUNDING, TINY, VISIBLE_TOL
 
 if TYPE_CHECKING:
@@ -37,6 +38,74 @@ MARGINS = (0.05, 0.2, 1.0)
 METHODS = ("split", "cross", "time")
 #: Numbers in memory for bands that are made of many.
 AT_ONCE = 2_000_000
+
+
+@dataclass(frozen=True, repr=False, eq=False)
+class Bands:
+    """Predictions, and between what the next observed decisions lie with a given probability.
+
+    Parameters
+    ----------
+    center, lower, upper : ndarray
+        Predictions, and the ends of the bands.
+    level : float
+        Share of next decisions that such bands should hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from feaslearn.regressor import Bands
+    >>> bands = Bands(np.array([1.0]), np.array([0.8]), np.array([1.2]), 0.9)
+    >>> bands.contains([1.1])
+    array([ True])
+    >>> bands
+    Bands(1 at level 0.9, mean width 0.4)
+    """
+
+    center: Array
+    lower: Array
+    upper: Array
+    level: float
+
+    @property
+    def width(self) -> Array:
+        """How wide each band is."""
+        return np.asarray(self.upper - self.lower)
+
+    def contains(self, values: ArrayLike) -> Mask:
+        """Say for each value whether it lies in its band.
+
+        Parameters
+        ----------
+        values : array-like
+            Values of the shape of the bands.
+
+        Returns
+        -------
+        ndarray of bool
+            The answers.
+        """
+        given = np.asarray(values, dtype=float)
+        return np.asarray((given >= self.lower) & (given <= self.upper))
+
+    def __repr__(self) -> str:
+        mean = float(self.width.mean()) if self.width.size else 0.0
+        return f"Bands({self.width.size} at level {self.level:g}, mean width {mean:.4g})"
+
+    def _repr_html_(self) -> str:
+        tables = (np.atleast_2d(part) for part in (self.center, self.lower, self.upper))
+        rows = "".join(
+            "<tr>"
+            + "".join(f"<td>{x:.4g} [{a:.4g}, {b:.4g}]</td>" for x, a, b in zip(*row, strict=True))
+            + "</tr>"
+            for row in list(zip(*tables, strict=True))[:20]
+        )
+        return f"<table><caption>{self!r}</caption>{rows}</table>"
+
+
+def check_level(level: float) -> float:
+    """Return a level between zero and one; refuse anything else."""
+    return float(require(level, "level", Number(0.0, 1.0, above=True, below=True)))
 
 
 @dataclass(frozen=True, eq=False)

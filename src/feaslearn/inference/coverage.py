@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -24,8 +24,6 @@ WORDS = {IDENTIFIED: "identified", SEEN: "seen", UNSEEN: "not seen"}
 FEWEST_ROWS = 2
 #: Errors of more than so many standard deviations are not noise.
 ERRORS = 3.5
-#: Weight in a blend below which a member's limits do not count.
-LEAST_WEIGHT = 0.02
 #: Most samples that are checked for rows of decisions, for images of latent points, and where each
 #: decision takes a solver.
 MOST_ROWS, MOST_CHECKED, BY_SOLVER = 10_000, 2000, 60
@@ -111,49 +109,13 @@ def coverage_of(
     )
 
 
-def extend_coverage(
-    seen: Coverage, hypothesis: Hypothesis, theta: Array, rows: Block, signals: Array
-) -> Coverage:
-    """Return what is remembered after some more rows, whose costs are to be minimised.
-
-    Shares count every row alike.
-    """
-    count, n = rows.decisions.shape
-    step = -(-count // _most(hypothesis, n))
-    some = Block(*(np.ascontiguousarray(part[::step]) for part in rows))
-    decisions = hypothesis.predict(theta, some.features, some.costs)
-    shown = limits_shown(hypothesis, theta, some.features, some.costs, decisions)
-    share = len(some.weights) / (seen.looked_at + len(some.weights))
-
-    def mixed(before: Array, now: Array) -> Array:
-        return np.asarray((1.0 - share) * before + share * now)
-
-    ends = np.vstack([seen.decisions, rows.decisions])
-    reach = np.vstack([seen.signals, signals])
-    limits = seen.rows
-    if limits is not None:
-        often = np.hstack([shown.upper, shown.lower]).sum(axis=0) >= FEWEST_ROWS
-        limits = replace(limits, status=np.where(often, SEEN, limits.status))
-    return Coverage(
-        seen.n_samples + count,
-        seen.looked_at + len(some.weights),
-        np.array([reach.min(axis=0), reach.max(axis=0)]),
-        np.array([np.nanmin(ends, axis=0), np.nanmax(ends, axis=0)]),
-        _spread_out(np.vstack([seen.directions, some.costs])),
-        mixed(seen.upper, shown.upper.mean(axis=0)),
-        mixed(seen.lower, shown.lower.mean(axis=0)),
-        mixed(seen.parts, hypothesis.usage(theta, some.features, some.costs)),
-        limits,
-    )
-
-
 # Which limits of a region decisions rest on, and which of them the samples confirm.
 
 
 class Evidence(NamedTuple):
-    """What samples say about the limits of a region, the parts of which stand side by side.
+    """What samples say about the limits of a region.
 
-    ``forms`` are those of the parts, None for images of latent points, whose limits are the upper
+    ``form`` is that of the region, None for an image of latent points, whose limits are the upper
     and then the lower ends of the decisions. ``pushed`` (N, m) says where a limit binds at the
     model's decision, ``duals`` (N, m) with which dual, and ``confirmed`` (N, m) where the observed
     decision is on it as well; ``times`` (m,) is in how many different samples. ``sides`` are the
@@ -161,7 +123,7 @@ class Evidence(NamedTuple):
     """
 
     samples: Block
-    forms: list[RegionForm | None]
+    form: RegionForm | None
     pushed: Mask
     duals: Array
     confirmed: Mask
@@ -171,7 +133,7 @@ class Evidence(NamedTuple):
     def regimes(self) -> NDArray[np.uint8]:
         """Return packed bits of some samples, none if limits explain all; see `RowCoverage`."""
         missing = np.asarray((self.pushed & ~self.confirmed).any(axis=1))
-        if len(self.forms) > 1 or not missing.any():
+        if not missing.any():
             return np.zeros((0, 0), dtype=np.uint8)
         step = -(-len(missing) // MOST_REGIMES)
         return np.packbits(np.column_stack([~missing, self.pushed])[::step], axis=1)
@@ -186,32 +148,26 @@ def find_evidence(
     """
     few = samples.spread(FEWEST)
     n, k = few.costs.shape[1], few.features.shape[1]
-    parts = region.parts(theta, n, k)
-    answers = region.solve_parts(theta, few.features, few.costs)[1]
-    latent = [part[1] for part, each in zip(parts, answers, strict=True) if each.duals is None]
-    some = samples.spread(min([MOST_ROWS, *(_most(member, n) for member in latent)]))
+    latent = region.solve_duals(theta, few.features, few.costs).duals is None
+    some = samples.spread(_most(region, n) if latent else MOST_ROWS)
     features, costs, decisions, _ = some
-    answers = region.solve_parts(theta, features, costs)[1]
+    solved = region.solve_duals(theta, features, costs)
     scatter = np.nan_to_num(np.nanstd(decisions, axis=0)) if len(decisions) else np.zeros(n)
     errors = np.array([_grid_error(column) for column in decisions.T])
     errors = np.maximum(errors, error * scatter)
-    found: list[tuple[RegionForm | None, Mask, Array, Mask, Sides]] = []
-    for (_, member, part), answer in zip(parts, answers, strict=True):
-        if answer.duals is None:
-            shown = limits_shown(member, part, features, costs, answer.decisions)
-            mask = np.hstack(shown)
-            found.append((None, mask, mask.astype(float), mask, shown))
-            continue
-        form = member.describe(part, n, k)
-        mask = is_priced(answer.duals, costs)
-        here = mask & _is_on(form, features, decisions, scatter, errors)
-        found.append((form, mask, np.nan_to_num(answer.duals), here, _single_sides(form, here)))
-    forms, pushed, duals, confirmed, sides = zip(*found, strict=True)
-    both = np.hstack(confirmed)
+    form, duals = None, solved.duals
+    if duals is None:
+        sides = limits_shown(region, theta, features, costs, solved.decisions)
+        pushed = confirmed = np.hstack(sides)
+        duals = pushed.astype(float)
+    else:
+        form = region.describe(theta, n, k)
+        pushed = is_priced(duals, costs)
+        confirmed = pushed & _is_on(form, features, decisions, scatter, errors)
+        sides = _single_sides(form, confirmed)
     kinds = np.unique(np.hstack([features, costs]), axis=0, return_inverse=True)[1].ravel()
-    count = np.array([len(np.unique(kinds[column])) for column in both.T], dtype=float)
-    shown = Sides(*(np.all(each, axis=0) for each in zip(*sides, strict=True)))
-    return Evidence(some, list(forms), np.hstack(pushed), np.hstack(duals), both, count, shown)
+    count = np.array([len(np.unique(kinds[column])) for column in confirmed.T], dtype=float)
+    return Evidence(some, form, pushed, np.nan_to_num(duals), confirmed, count, sides)
 
 
 def is_priced(duals: Array, costs: Array, tolerance: float = ZERO_PRICE) -> Mask:
@@ -222,29 +178,19 @@ def is_priced(duals: Array, costs: Array, tolerance: float = ZERO_PRICE) -> Mask
 
 def binding_limits(
     region: Hypothesis, theta: Array, features: Array, costs: Array, unseen: Mask | None = None
-) -> tuple[Solved, list[Solved], Mask]:
-    """Return decisions of least cost, those of parts, and which limits they rest on, (N, m).
+) -> tuple[Solved, Mask]:
+    """Return decisions of least cost with their duals, and which limits they rest on, (N, m).
 
-    Members of a blend with a small weight hardly move the decision: their limits do not count.
     Limits of images of latent points, which take further minima, are only found if ``unseen`` (m,).
     """
-    n, k = costs.shape[1], features.shape[1]
-    found = list[Mask]()
-    solved, answers = region.solve_parts(theta, features, costs)
-    for (weight, member, part), answer in zip(region.parts(theta, n, k), answers, strict=True):
-        if weight < LEAST_WEIGHT:
-            width = 2 * n if answer.duals is None else answer.duals.shape[1]
-            found.append(np.zeros((len(costs), width), dtype=bool))
-        elif answer.duals is not None:
-            found.append(is_priced(answer.duals, costs))
-        else:
-            columns = None
-            if unseen is not None:
-                start = sum(part.shape[1] for part in found)
-                columns = np.flatnonzero(unseen[start : start + 2 * n].reshape(2, n).any(axis=0))
-            shown = limits_shown(member, part, features, costs, answer.decisions, columns)
-            found.append(np.hstack(shown))
-    return solved, answers, np.hstack(found)
+    solved = region.solve_duals(theta, features, costs)
+    if solved.duals is not None:
+        return solved, is_priced(solved.duals, costs)
+    columns = None
+    if unseen is not None:
+        columns = np.flatnonzero(unseen.reshape(2, -1).any(axis=0))
+    shown = limits_shown(region, theta, features, costs, solved.decisions, columns)
+    return solved, np.hstack(shown)
 
 
 def _is_on(

@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import time
+from typing import NamedTuple
 
 import numpy as np
 
 from feaslearn.arrays import Array, Indices
 from feaslearn.data import Block
-from feaslearn.inference.contradictions import find_dominated
 from feaslearn.inference.roles import FEWEST_ROWS, Finding, Roles, check_roles
 from feaslearn.messages import list_first
-from feaslearn.tolerances import LSTSQ_TOL, SAME_TOL, TINY, VISIBLE_TOL
+from feaslearn.runs.progress import ProgressBar
+from feaslearn.solvers.highs import CheckedProgram
+from feaslearn.tolerances import (
+    LSTSQ_TOL,
+    SAME_TOL,
+    TINY,
+    VISIBLE_TOL,
+    ZERO_PRICE,
+    extent_of,
+    powers_of_two,
+)
 from feaslearn.trainers.facets.rows import grid_step
+from feaslearn.trainers.standardize import moments
 
 #: Names in a message.
 NAMED = 4
@@ -129,7 +140,7 @@ def _consistent(rows: Roles, indices: Indices) -> Finding:
     steps = [0.5 * grid_step(column) for column in decisions.T]
     error = max(VISIBLE_TOL * float(np.ptp(decisions, axis=0).max()), *steps)
     until = time.monotonic() + MOST_SECONDS
-    test = find_dominated(block, np.arange(len(some)), error, until)
+    test = find_dominated(block, error, until)
     if not test.dominated:
         text = "no row could have done better with a mixture of what others did"
         return Finding("consistent", "ok", text)
@@ -139,6 +150,62 @@ def _consistent(rows: Roles, indices: Indices) -> Finding:
         return Finding("consistent", "note", f"{text}, all with row {common[0]}", "Is it right?")
     repair = "Errors, curved costs, on/off, or a cause that no signal tells: no region is exact"
     return Finding("consistent", "note", text, repair)
+
+
+# Regions of half-spaces: the least of them holds the mixtures of all rows.
+#
+# The rows :math:`a'x \le f'\phi(s)` make a convex set of pairs :math:`(\phi, x)`. It holds every
+# row, so it holds their mixtures, and row i is optimal in some such region exactly when no
+# mixture with its features is cheaper:
+#
+# .. math:: \min \{ c_i'\textstyle\sum_j \lambda_j x_j :
+#     \sum_j \lambda_j \phi_j = \phi_i,\ \lambda \ge 0 \} \ge c_i'x_i
+
+
+class Dominated(NamedTuple):
+    """A row that costs more than a mixture of others with its features."""
+
+    row: int
+    mixture: Indices
+
+
+class HullTest(NamedTuple):
+    """The rows that a mixture of others dominates, and how many were tested."""
+
+    dominated: list[Dominated]
+    tested: int
+
+    def common(self) -> list[int]:
+        """Return the rows that take part in every contradiction."""
+        sets = [{each.row, *each.mixture.tolist()} for each in self.dominated]
+        return sorted(set.intersection(*sets)) if sets else []
+
+
+def find_dominated(rows: Block, error: float, until: float) -> HullTest:
+    """Look for rows that cost more than a mixture of others, beyond errors of decisions."""
+    features, costs, decisions, weights = rows
+    # Shares add up to one, the first feature, so the others may be moved by their means.
+    mean, scale = moments([features], [weights])
+    matrix = ((features - mean) / scale).T
+    ends = np.zeros(len(costs)), np.full(len(costs), np.inf)
+    found: list[Dominated] = []
+    with ProgressBar("mixtures of rows", len(costs)) as bar:
+        for i, cost in enumerate(costs):
+            if time.monotonic() > until:
+                return HullTest(found, i)
+            size = float(np.abs(cost).sum())
+            if size == 0.0:
+                continue
+            prices = (decisions - decisions[i]) @ (cost / size)
+            # Standardized: tolerances mean the same for small prices as for large ones.
+            unit = float(powers_of_two(extent_of(prices)))
+            program = CheckedProgram(prices / unit, *ends, E=matrix, e=matrix[:, i])
+            answer = program.solve(f"mixtures of rows (row {i})")
+            saving = -answer.value * unit
+            if saving > 2.0 * error:
+                found.append(Dominated(i, np.flatnonzero(answer.point > ZERO_PRICE)))
+            bar.update(i + 1)
+    return HullTest(found, len(costs))
 
 
 def _linear_cost(rows: Roles) -> Finding:

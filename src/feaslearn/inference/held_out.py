@@ -61,7 +61,7 @@ def why_not(model: Any, count: int) -> str | None:
     if count < FEWEST_ROWS:
         return f"{count} rows are too few to hold some out"
     if count > MOST_ROWS:
-        return f"more than {MOST_ROWS} rows are not fitted again: use feaslearn evaluate"
+        return f"more than {MOST_ROWS} rows are not fitted again: use fl.evaluate with other rows"
     seconds = FOLDS * model.result_.seconds
     if seconds > MOST_SECONDS:
         return f"fits to parts of the rows would take about {seconds:.0f} s"

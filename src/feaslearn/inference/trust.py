@@ -180,13 +180,13 @@ def _minimize(
 ) -> tuple[Array, Mask, Mask, Mask]:
     """Return decisions, where the region is empty, where several are optimal, what limits bind."""
     if not rows.names:
-        solved, _ = region.solve_parts(theta, features, costs)
+        solved = region.solve_duals(theta, features, costs)
         binding = np.zeros((len(costs), 0), dtype=bool)
         return solved.decisions, solved.empty, solved.tied_or_all(), binding
-    solved, answers, binding = binding_limits(region, theta, features, costs, rows.unseen)
-    tied, duals = solved.tied_or_all(), answers[0].duals
-    if rows.doubt and len(answers) == 1 and duals is not None:
-        weak = binding & ~is_priced(duals, costs, rows.doubt)
+    solved, binding = binding_limits(region, theta, features, costs, rows.unseen)
+    tied = solved.tied_or_all()
+    if rows.doubt and solved.duals is not None:
+        weak = binding & ~is_priced(solved.duals, costs, rows.doubt)
         tied = tied | weak[:, named].any(axis=1)
     return solved.decisions, solved.empty, tied & ~solved.empty, binding
 

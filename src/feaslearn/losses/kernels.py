@@ -23,7 +23,6 @@ from feaslearn.solvers.oracle_kernels import (
     minimize_twice,
     rounding_of,
 )
-from feaslearn.solvers.small_lp_kernels import OPTIMAL, Workspace, solve_one
 
 Array = NDArray[np.float64]
 
@@ -333,66 +332,3 @@ def suboptimality_rows(
         add_gradient(phi, d, z_feasible, scale, dA, db)
         if excess > 0.0:
             add_gradient(phi, c, z, -scale * excess, dA, db)
-
-
-# The loss of decisions that are optima of linear programs, and its derivative in their numbers.
-
-
-@kernel
-def program_loss(
-    work: Workspace,
-    G: Array,
-    slack: Array,
-    first: int,
-    maps: Array,
-    right: Array,
-    lower: Array,
-    upper: Array,
-    prices: Array,
-    targets: Array,
-    weights: Array,
-    importance: Array,
-    in_maps: Array,
-    in_right: Array,
-    in_lower: Array,
-    in_upper: Array,
-) -> float:
-    """Return the weighted squared distance of optima to targets; write its derivatives.
-
-    Program i has rows ``G x <= right[i]`` (equalities where the slack is 0), of which those from
-    ``first`` on begin with ``-maps[i]``. Unobserved targets and programs without an optimum do not
-    count. At an optimum the basic entries of x solve a square system in the active rows, and the
-    final tableau holds its inverse: ``dx_basic/dr = T`` for nonbasic slacks and
-    ``dx_basic/dx_j = -T`` for entries at a bound.
-    """
-    m, n = G.shape
-    _, height, width = maps.shape
-    low, high = np.zeros(n + m), np.empty(n + m)
-    high[n:] = slack
-    x, g, total = np.empty(n), np.empty(n), 0.0
-    for i in range(weights.size):
-        G[first : first + height, :width] = -maps[i]
-        low[:n] = lower[i]
-        high[:n] = upper[i]
-        if solve_one(work, G, right[i], prices[i], low, high, x) != OPTIMAL:
-            continue
-        for j in range(n):
-            e = 0.0 if np.isnan(targets[i, j]) else x[j] - targets[i, j]
-            g[j] = 2.0 * weights[i] * importance[j] * e
-            total += weights[i] * importance[j] * e * e
-        for j in range(n):
-            variable = work.nonbasic[j]
-            push = 0.0
-            for row in range(m):
-                if work.basic[row] < n:
-                    push += g[work.basic[row]] * work.T[row, j]
-            if variable >= n:
-                row = variable - n
-                in_right[i, row] += push
-                if first <= row < first + height:
-                    in_maps[i, row - first] += push * x[:width]
-            elif work.at_upper[variable]:
-                in_upper[i, variable] += g[variable] - push
-            else:
-                in_lower[i, variable] += g[variable] - push
-    return total

@@ -37,7 +37,6 @@ class Loss(BaseEstimator, ABC):
     See Also
     --------
     ResidualLoss : Losses of the residual: two functions are enough.
-    feaslearn.checks.check_loss : Whether a loss of your own is right.
     """
 
     #: How distances are reported beside the loss.
@@ -119,10 +118,6 @@ class ResidualLoss(Loss):
     A subclass says what f is (`lengths`) and its derivative (`slopes`); everything else follows,
     for every hypothesis. Decisions that were not observed (NaN) have a residual of zero. Where
     several decisions are of least cost, the one that a model returns counts.
-
-    See Also
-    --------
-    feaslearn.checks.check_loss : Whether a loss of your own is right.
     """
 
     @abstractmethod

@@ -11,7 +11,7 @@ from feaslearn.arrays import Array
 from feaslearn.data import Block, Samples
 from feaslearn.data.source import in_order
 from feaslearn.exceptions import UnsupportedError
-from feaslearn.hypotheses.constrained import constrained, known_shape, without_known
+from feaslearn.hypotheses.constrained import Constrained, known_shape, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.map_hypothesis import MapHypothesis
 from feaslearn.known import KnownShape
@@ -87,10 +87,6 @@ class Objective:
         """The rows that are known, if there are any."""
         return known_shape(self.hypothesis)
 
-    def within(self, name: object) -> Objective:
-        """Return the same objective for a part of the run."""
-        return replace(self, run=self.run.within(name))
-
     def limited(self, seconds: float | None) -> Objective:
         """Return the same objective for a search that may take so long."""
         return replace(self, run=self.run.limited(seconds))
@@ -99,7 +95,7 @@ class Objective:
         """Return the objective of another hypothesis, within the same known constraints."""
         shape = self.known
         return replace(
-            self, hypothesis=hypothesis if shape is None else constrained(hypothesis, shape)
+            self, hypothesis=hypothesis if shape is None else Constrained(hypothesis, shape)
         )
 
     def learned(self) -> Objective:

@@ -16,8 +16,7 @@ from feaslearn.data import Decisions
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.losses import Loss, Predictability, Suboptimality
 from feaslearn.losses.loss import Norm
-from feaslearn.printable import html_table
-from feaslearn.problem import ForwardProblem
+from feaslearn.results import html_table
 
 LABELS = {
     "returned": "returned decision",
@@ -26,6 +25,10 @@ LABELS = {
     "true_predictability": "true predictability",
     "true_suboptimality": "true suboptimality",
 }
+
+
+#: What a true problem is asked for.
+MEASURES = ("optimal_value", "distance_to_feasible", "distance_to_optimal")
 
 
 class Mean(NamedTuple):
@@ -269,8 +272,8 @@ def true_losses(
     data: Decisions, predicted: Array, distance: Loss, excess: Suboptimality, sign: float
 ) -> tuple[Mean | None, Mean | None]:
     """Measure the predictions under the true problem; None where that is not known."""
-    forward = data.forward
-    if not isinstance(forward, ForwardProblem):
+    forward: Any = data.forward
+    if not all(hasattr(forward, name) for name in MEASURES):
         return None, None
     costs = sign * data.cost_matrix
     norm: Any = distance.norm

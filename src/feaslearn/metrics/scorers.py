@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.data import as_matrix
-from feaslearn.exceptions import Problems, UnsupportedError
+from feaslearn.exceptions import Problems, UnsupportedError, checked
 from feaslearn.losses import Loss, Predictability, Suboptimality
 from feaslearn.metrics.evaluation import Mean, find_inside
-from feaslearn.parameters import checked
 
 
 def neg_predictability(model: Any, X: ArrayLike, y: ArrayLike) -> float:

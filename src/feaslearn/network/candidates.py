@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Indices, Mask
+from feaslearn.datasets._arguments import check_capacity
 from feaslearn.exceptions import Problems
 from feaslearn.messages import list_first
-from feaslearn.parameters import Integer, check_capacity, check_value
+from feaslearn.parameters import Integer, check_value
 
 Node = Hashable
 Line = tuple[Node, Node]

@@ -14,7 +14,7 @@ from sklearn.base import BaseEstimator
 from feaslearn.arrays import Array, Mask
 from feaslearn.costs import CostSpecification
 from feaslearn.data import as_matrix
-from feaslearn.exceptions import DataError, NotFittedError, Problems
+from feaslearn.exceptions import DataError, NotFittedError, Problems, checked
 from feaslearn.losses.loss import Loss
 from feaslearn.network.candidates import CandidateLines, Line, Node, read_candidates
 from feaslearn.network.losses import NetworkLosses, resolve_network_loss
@@ -24,7 +24,6 @@ from feaslearn.network.samples import (
     read_samples,
     resolve_signals,
 )
-from feaslearn.parameters import checked
 from feaslearn.runs import ended_by_user, whole_or_not
 from feaslearn.solvers.highs import name_rows
 

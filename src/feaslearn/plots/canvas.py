@@ -11,20 +11,17 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
 from feaslearn.data import as_matrix
-from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
+from feaslearn.exceptions import DataError, FeaslearnWarning, Problems, checked
 from feaslearn.messages import did_you_mean, find_columns, import_extra
-from feaslearn.parameters import checked
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import Reader, check_signals, one_row
 
 #: Colours that differ for colour-blind readers as well (Okabe and Ito's palette).
-BLUE, ORANGE, GREEN, VERMILION, PURPLE = "#0072B2", "#E69F00", "#009E73", "#D55E00", "#CC79A7"
+BLUE, ORANGE, VERMILION = "#0072B2", "#E69F00", "#D55E00"
 GREY = "#999999"
 #: From one sign to the other through white; it does not rely on red against green.
 DIVERGING = "PuOr"
-#: From little to much, also in grey.
-SEQUENTIAL = "viridis"
 
 #: Units of columns: one for all of them, or by name.
 Units = Mapping[str, str] | str | None

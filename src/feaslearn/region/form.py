@@ -163,46 +163,6 @@ class RegionForm:
         Z = (sp.csr_array((rows, 0)),)
         return RegionForm(latent.H, Z, latent.h[None], latent.cones, set_rows(rows), nothing)
 
-    @staticmethod
-    def blend(weights: Sequence[float], forms: Sequence[RegionForm]) -> RegionForm:
-        """Return the Minkowski sum of regions times weights; all share features and known sides."""
-        first = forms[0]
-        shared = first.n_features + len(first.known)
-        starts = np.cumsum([shared, *(len(form.scale_names) for form in forms)])
-        members = [
-            form.lifted.spread(shared, start, starts[-1])
-            for form, start in zip(forms, starts[:-1], strict=True)
-        ]
-        lifted = Lifted(
-            tuple(
-                beside([weight * M for weight, M in zip(weights, maps, strict=True)])
-                for maps in zip(*(member.M for member in members), strict=True)
-            ),
-            np.sum([w * member.m for w, member in zip(weights, members, strict=True)], axis=0),
-            tuple(
-                sparse(sp.block_diag(rows))
-                for rows in zip(*(member.W for member in members), strict=True)
-            ),
-            np.hstack([member.w for member in members]),
-            tuple(cone for member in members for cone in member.cones),
-            tuple(
-                row._replace(name=f"member {t}: {row.name}")
-                for t, member in enumerate(members)
-                for row in member.labels
-            ),
-            np.concatenate([member.integer for member in members]),
-        )
-        names = [
-            name if len(forms) == 1 else f"member {t}: {name}"
-            for t, form in enumerate(forms)
-            for name in form.scale_names
-        ]
-
-        def scales(features: Array) -> Array:
-            return np.hstack([form.scales(features) for form in forms])
-
-        return lifted.form(first.n_features, first.known, scales, tuple(names))
-
     @property
     def n(self) -> int:
         """Number of decisions."""
@@ -440,17 +400,6 @@ class Lifted(NamedTuple):
             scales,
             scale_names,
         )
-
-    def spread(self, shared: int, start: int, count: int) -> Lifted:
-        """Return the same among more weights: the shared ones first, others from ``start`` on."""
-        indices = [*range(shared), *range(start, start + len(self.m) - shared)]
-        m, w = np.zeros((count, self.m.shape[1])), np.zeros((count, self.w.shape[1]))
-        m[indices], w[indices] = self.m, self.w
-        M = [sp.csr_array(self.M[0].shape) for _ in range(count)]
-        W = [sp.csr_array(self.W[0].shape) for _ in range(count)]
-        for index, M_k, W_k in zip(indices, self.M, self.W, strict=True):
-            M[index], W[index] = M_k, W_k
-        return self._replace(M=tuple(M), m=m, W=tuple(W), w=w)
 
 
 def _once(

@@ -12,10 +12,11 @@ from numpy.typing import ArrayLike
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError, TooManyVerticesError
 from feaslearn.messages import write_sum
-from feaslearn.printable import html_table, printable
+from feaslearn.printable import printable
 from feaslearn.region.form import RegionForm, Row
+from feaslearn.region.within import intersect, meeting
+from feaslearn.results import html_table
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.intersection import intersect, meeting
 from feaslearn.tolerances import VISIBLE_TOL
 
 if TYPE_CHECKING:

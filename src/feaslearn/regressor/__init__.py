@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from feaslearn.inference.bands import Bands
+from feaslearn.inference.conformal import Bands
 from feaslearn.inference.trust import Trust
-from feaslearn.regressor.bootstrap import Bootstrap
-from feaslearn.regressor.consistency_check import consistency
 from feaslearn.regressor.explanation import Explanation, Limit, Outside
 from feaslearn.regressor.facet_table import FacetTable, LearnedFacet
 from feaslearn.regressor.region_regressor import RegionRegressor
-from feaslearn.regressor.verdict import Verdict
 
 __all__ = [
     "Bands",
-    "Bootstrap",
     "Explanation",
     "FacetTable",
     "LearnedFacet",
@@ -21,6 +17,4 @@ __all__ = [
     "Outside",
     "RegionRegressor",
     "Trust",
-    "Verdict",
-    "consistency",
 ]

@@ -290,23 +290,19 @@ def _decision(
 ) -> dict[str, Any]:
     """Return the decision at a signal, the limits that hold it, and those of them not seen."""
     region, rows = regions_of(model), seen.rows
-    solved, answers, held = binding_limits(region, model.theta_, features, prices)
+    solved, held = binding_limits(region, model.theta_, features, prices)
     named = tuple(zip(decision_names(model), solved.decisions[0].tolist(), strict=True))
     if rows is None:
         return {"decision": named}
-    parts = region.parts(model.theta_, prices.shape[1], features.shape[1])
     # What one unit more of each limit as printed saves, NaN where it is not known.
-    each = [
-        np.full(2 * prices.shape[1], np.nan) if answer.duals is None else weight * answer.duals[0]
-        for (weight, _, _), answer in zip(parts, answers, strict=True)
-    ]
-    duals = np.abs(np.concatenate(each)) / rows.scales
+    duals = np.nan if solved.duals is None else solved.duals[0]
+    worth = np.abs(duals) / rows.scales
     found: dict[str, Resting] = {}
     remarks = []
     for i in np.flatnonzero(held[0]):
         name, text = rows.names[i], rows.texts[i]
         if name:
-            saves = None if np.isnan(duals[i]) else float(duals[i])
+            saves = None if np.isnan(worth[i]) else float(worth[i])
             found.setdefault(name, Resting(name, text, STATUSES[int(rows.status[i])], saves))
         if name and rows.unseen[i]:
             remarks.append(f"the decision here is at {text}, about which the data say nothing")

@@ -32,7 +32,7 @@ from feaslearn.trainers.facets.hyperplanes import identified
 
 #: Terms are left out where they move a row by less than this share of its largest term.
 NEGLIGIBLE = 2e-3
-#: Facets of two regions are the same if their normals differ by less than this.
+#: Two facets are the same if their normals differ by less than this.
 SAME_NORMAL = 1e-2
 #: Coefficients are written as integers up to this one, or as 1, if they are so near to them.
 LARGEST_INTEGER, NEAR_INTEGER = 12, 1e-3
@@ -42,7 +42,6 @@ STANDARD_ERRORS = 2.0
 
 def summarize(
     evidence: Evidence,
-    weights: Sequence[float],
     names: Sequence[str],
     terms: Sequence[str],
     step: int,
@@ -52,20 +51,12 @@ def summarize(
     k = len(terms)
     data = evidence.samples._replace(features=evidence.samples.features[:, :k])
     writer = _Writer(data, names, terms)
-    limits: list[_Limit] = []
-    regions: list[_Region] = []
-    start = 0
-    for form in evidence.forms:
-        if form is None:
-            limits += _ends(names, evidence.times[start:])
-            start += 2 * len(names)
-            continue
-        region = _Region(form, writer, len(regions), start)
-        limits += region.limits(evidence, data, error)
-        regions.append(region)
-        start += len(form.labels)
     table = None
-    if regions:
+    if evidence.form is None:
+        limits = _ends(names, evidence.times)
+    else:
+        region = _Region(evidence.form, writer)
+        limits = region.limits(evidence, data, error)
         found = _merged([limit for limit in limits if limit.facet is not None])
         found.sort(key=lambda group: -sum(each.worth for each in group))
         facets = []
@@ -76,53 +67,17 @@ def summarize(
             if first is not None:
                 binds, status = step * first.binds, WORDS[group[0].status]
                 facets.append(replace(first, name=f"facet_{number}", binds=binds, status=status))
-        table = FacetTable(
-            facets, writer.equalities(regions[0].rows), regions[0].bound_texts(limits)
-        )
-        if len(evidence.forms) > 1:
-            table = _table_of_blend(regions, limits, weights, writer, table)
+        table = FacetTable(facets, writer.equalities(region.rows), region.bound_texts(limits))
     return table, RowCoverage(
         tuple(limit.name for limit in limits),
         tuple(limit.text for limit in limits),
         np.array([limit.status for limit in limits]),
         np.array([limit.scale for limit in limits]),
-        any(form is None for form in evidence.forms),
+        evidence.form is None,
         np.array([np.zeros(len(names) + k) if x.printed is None else x.printed for x in limits]),
         evidence.regimes(),
         float(STANDARD_ERRORS * error / np.sqrt(step * len(data.weights))),
     )
-
-
-def _table_of_blend(
-    regions: Sequence[_Region],
-    limits: Sequence[_Limit],
-    weights: Sequence[float],
-    writer: _Writer,
-    table: FacetTable,
-) -> FacetTable:
-    """Return what of the table of the members holds for weighted means of their decisions."""
-    count = len(weights)
-    if len(regions) < count:
-        return FacetTable([], [], [], count)
-    mean, rows = np.array(weights) / np.sum(weights), [region.rows for region in regions]
-    lower, upper = (
-        np.einsum("t,tjk->jk", mean, [getattr(each, side) for each in rows])
-        for side in ("lower", "upper")
-    )
-    bounds = [
-        f"{writer.right(low, size)} <= {name} <= {writer.right(high, size)}"
-        for name, low, high, size in zip(writer.names, lower, upper, writer.spread, strict=True)
-    ]
-    first, equalities = rows[0], list[str]()
-    if all(each.E.shape == first.E.shape and np.allclose(each.E, first.E) for each in rows):
-        e = np.einsum("t,tqk->qk", mean, [each.e for each in rows])
-        equalities = writer.equalities(first._replace(e=e))
-    facets = []
-    for facet in table:
-        having = {each.region for each in limits if _same(each.facet, facet, SAME_TOL)}
-        if len(having) == count:
-            facets.append(replace(facet, regions=count))
-    return FacetTable(facets, equalities, bounds, count)
 
 
 @dataclass
@@ -133,7 +88,6 @@ class _Limit:
     text: str
     status: float
     scale: float = 1.0
-    region: int = 0
     facet: LearnedFacet | None = None
     printed: Array | None = None
 
@@ -155,10 +109,10 @@ def _ends(names: Sequence[str], count: Array) -> list[_Limit]:
 
 
 class _Region:
-    """The rows of one learned region, and where its limits stand among all."""
+    """The rows of a learned region, and its limits in the order of the form."""
 
-    def __init__(self, form: RegionForm, writer: _Writer, number: int, start: int) -> None:
-        self.form, self.writer, self.number, self.start = form, writer, number, start
+    def __init__(self, form: RegionForm, writer: _Writer) -> None:
+        self.form, self.writer = form, writer
         kinds = np.array([row.kind for row in form.labels])
         self.facets = np.flatnonzero(kinds == "facet")
         self.bounds = {i: at for i, at in single_rows(form).items() if kinds[i] == "bound"}
@@ -171,10 +125,8 @@ class _Region:
 
     def limits(self, evidence: Evidence, data: Block, error: float) -> list[_Limit]:
         """Return all limits in the order of the form."""
-        stop = self.start + len(self.form.labels)
-        columns = slice(self.start, stop)
-        count, pushed = evidence.times[columns], evidence.pushed[:, columns]
-        confirmed, duals = evidence.confirmed[:, columns], evidence.duals[:, columns]
+        count, pushed = evidence.times, evidence.pushed
+        confirmed, duals = evidence.confirmed, evidence.duals
         # A limit that most samples at which it should bind contradict is not where it seems.
         often = 2 * confirmed.sum(axis=0) >= pushed.sum(axis=0)
         complete = ~np.isnan(data.decisions).any(axis=1)
@@ -194,16 +146,14 @@ class _Region:
                 status = IDENTIFIED if sure_of else seen
                 up = 1.0 if side == "upper" else -1.0
                 printed = up * np.append(np.eye(self.form.n)[j], limit)
-                found.append(
-                    _Limit(f"{name}{sign}", text, status, region=self.number, printed=printed)
-                )
+                found.append(_Limit(f"{name}{sign}", text, status, printed=printed))
             elif label.kind == "facet":
                 at = int(np.flatnonzero(self.facets == i)[0])
                 status = IDENTIFIED if seen == SEEN and sure[at] and often[i] else seen
                 found.append(self._facet(at, status, pushed[:, i], duals[:, i]))
             else:
                 name = label.name if label.kind == "known" and not self.form.equality[i] else ""
-                found.append(_Limit(name, name, IDENTIFIED, region=self.number))
+                found.append(_Limit(name, name, IDENTIFIED))
         return found
 
     def _known(self, features: Array) -> set[int]:
@@ -234,7 +184,7 @@ class _Region:
         normal, offset = a - across @ rows.E, f - across @ rows.e
         length = float(np.linalg.norm(normal))
         if length <= ZERO_PRICE:
-            return _Limit("", text, status, scale, self.number)
+            return _Limit("", text, status, scale)
         shown = scale * np.append(printed, limit)
         price = float(duals[binding].mean()) / scale if binding.any() else 0.0
         facet = LearnedFacet(
@@ -245,12 +195,12 @@ class _Region:
             price,
             status == IDENTIFIED,
         )
-        return _Limit("", text, status, scale, self.number, facet, shown)
+        return _Limit("", text, status, scale, facet, shown)
 
     def bound_texts(self, limits: Sequence[_Limit]) -> list[str]:
         """Return ``l <= x <= u`` for each decision, with a word where a side was not seen."""
         texts, names = [], self.writer.names
-        status = {at: limits[self.start + i].status for i, at in self.bounds.items()}
+        status = {at: limits[i].status for i, at in self.bounds.items()}
         for j, name in enumerate(names):
             low, high = self.rows.lower[j], self.rows.upper[j]
             size = self.writer.spread[j]
@@ -290,7 +240,7 @@ def _without_multiples(a: Array, f: Array, rows: FacetRows, counted: Mask) -> tu
 
 
 def _merged(limits: list[_Limit]) -> list[list[_Limit]]:
-    """Return facets that several regions share side by side, the surest of them first."""
+    """Return facets that are the same side by side, the surest of them first."""
     groups: list[list[_Limit]] = []
     for limit in sorted(limits, key=lambda each: (each.status, -each.worth)):
         for group in groups:
@@ -303,7 +253,7 @@ def _merged(limits: list[_Limit]) -> list[list[_Limit]]:
 
 
 def _same(facet: LearnedFacet | None, other: LearnedFacet | None, tolerance: float) -> bool:
-    """Whether two regions have learned the same facet."""
+    """Whether two rows are the same facet."""
     if facet is None or other is None:
         return False
     size = max(1.0, float(np.abs(other.limit).max()))

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import overload
 
 from feaslearn.arrays import Array
-from feaslearn.printable import html_table, printable
+from feaslearn.printable import printable
+from feaslearn.results import html_table
 
 HEADINGS = ("name", "facet", "binds", "worth", "in the data")
 #: What an equality may be as well: data cannot tell.
@@ -39,8 +40,6 @@ class LearnedFacet:
         would save.
     identified : bool
         Whether the samples in which it binds determine it.
-    regions : int
-        Regions in which it was found, of those that were learned: the members of a blend.
     name : str, default=""
         Its name, which stays the same in tables, explanations and predictions.
     status : {"identified", "seen", "not seen"} or "", default=""
@@ -61,7 +60,6 @@ class LearnedFacet:
     binds: int
     price: float
     identified: bool
-    regions: int = 1
     name: str = ""
     status: str = ""
 
@@ -85,8 +83,6 @@ class FacetTable(Sequence[LearnedFacet]):
         The facets.
     equalities, bounds : sequence of str
         The other rows, as strings.
-    regions : int, default=1
-        Number of regions that were learned: the members of a blend.
 
     Examples
     --------
@@ -108,12 +104,10 @@ class FacetTable(Sequence[LearnedFacet]):
         facets: Sequence[LearnedFacet],
         equalities: Sequence[str],
         bounds: Sequence[str],
-        regions: int = 1,
     ) -> None:
         self.facets = tuple(facets)
         self.equalities = tuple(equalities)
         self.bounds = tuple(bounds)
-        self.regions = regions
 
     @overload
     def __getitem__(self, index: int) -> LearnedFacet: ...
@@ -142,8 +136,6 @@ class FacetTable(Sequence[LearnedFacet]):
         rows = [tuple(map(printable, row)) for row in self.rows()]
         widths = [max(len(row[j]) for row in rows) for j in range(len(rows[0]))]
         lines = ["no facets were learned"] if not self.facets else []
-        if not (self.facets or self.equalities or self.bounds):
-            lines = ["a blend: no facet, equality or bound of a member holds for its predictions"]
         for name, text, *rest in rows if self.facets else ():
             cells = [cell.rjust(width) for cell, width in zip(rest, widths[2:], strict=True)]
             lines.append("  ".join([name.ljust(widths[0]), text.ljust(widths[1]), *cells]))

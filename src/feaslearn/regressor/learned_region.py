@@ -14,12 +14,13 @@ from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.data.checks import check_weights
 from feaslearn.exceptions import DataError, NotFittedError, Problems, UnsupportedError
-from feaslearn.hypotheses.constrained import constrained, half_spaces_of
-from feaslearn.inference.bands import Bands, check_level
+from feaslearn.hypotheses.constrained import Constrained, half_spaces_of
 from feaslearn.inference.conformal import (
     METHODS,
+    Bands,
     Conformal,
     CrossFit,
+    check_level,
     cross_conformal,
     split_conformal,
 )
@@ -34,7 +35,6 @@ from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
 from feaslearn.region import Region, RegionForm
 from feaslearn.region.region import region_within
-from feaslearn.regressor.bootstrap import Bootstrap, resample
 from feaslearn.regressor.explanation import Explanation, explain
 from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.outputs import warn_of_empty_regions
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
     from feaslearn.known import ResolvedKnown
     from feaslearn.regressor.region_regressor import RegionRegressor
     from feaslearn.results import TrainingResult
-    from feaslearn.trainers.streaming import DriftTest, Stream
 
 
 #: Features that an account names.
@@ -72,7 +71,6 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
     cost_: ResolvedCost | None
     known_: ResolvedKnown | None
     features_: FeatureMap
-    stream_: Stream | None
     conformal_: Conformal | None
     _reader: Reader
     _facets: FacetTable | None
@@ -206,46 +204,6 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         predicted = regions_of(self).predict(self.theta_, features, prices)
         return pooled_r2(decisions, predicted, weights)
 
-    def bootstrap(
-        self,
-        n: int = 200,
-        X: ArrayLike | None = None,
-        y: ArrayLike | None = None,
-        costs: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        *,
-        random_state: Any = 0,
-        n_jobs: int | None = None,
-    ) -> Bootstrap:
-        """Fit the same class to samples drawn with replacement, to see what depends on them.
-
-        Parameters
-        ----------
-        n : int, default=200
-            Number of refits.
-        X, y : array-like, default=None
-            Signals and decisions. None takes those of the fit, to which a model refers until it
-            is pickled or saved; one that was loaded is given them again.
-        costs : array-like of shape (N, n), default=None
-            Costs to use instead of those read from the signals.
-        sample_weight : array-like of shape (N,), default=None
-            Weights.
-        random_state : int, Generator, RandomState or None, default=0
-            Seed of the draws.
-        n_jobs : int, default=None
-            Threads; None means 1 and -1 all processors. The result does not depend on it.
-
-        Returns
-        -------
-        Bootstrap
-            Bands on predicted decisions and on the reach of the region in any direction. What the
-            fit chose, the hypothesis and the strengths of `Convex`, is held; refits that fail are
-            counted, and a warning says so.
-        """
-        check_fitted(self)
-        samples = self._given_or_kept(X, y, costs, sample_weight)
-        return resample(self, n, *samples, random_state, n_jobs)
-
     def conformalize(
         self,
         X: ArrayLike | None = None,
@@ -295,7 +253,7 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 f"method={method!r} is not known; use 'split', 'cross' or 'time'"
             )
         if method == "cross":
-            X, y, costs, _ = self._given_or_kept(X, y, costs, None)
+            X, y, costs = self._given_or_kept(X, y, costs)
             # Each fit would make other features, to which parameters do not belong.
             if self.features_.transformer is not None:
                 raise UnsupportedError(
@@ -374,12 +332,6 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         return self.hypothesis_.layout_of(self.theta_, *sizes).unpack(self.theta_)
 
     @property
-    def drift_(self) -> DriftTest | None:
-        """The test whether new samples still fit, of a model that continues to learn."""
-        check_fitted(self)
-        return None if self.stream_ is None else self.stream_.drift
-
-    @property
     def facets_(self) -> FacetTable:
         """The learned constraints as a table in the names of the data."""
         check_fitted(self)
@@ -387,19 +339,18 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             raise AttributeError(f"{self.hypothesis_!r} has no facets; Facets() has")
         return self._facets
 
-    def _given_or_kept(self, *given: Any) -> tuple[Any, Any, Any, Any]:
+    def _given_or_kept(self, X: Any, y: Any, costs: Any) -> tuple[Any, Any, Any]:
         """Return the samples that were given, or else those of the fit."""
-        X, y, costs, weights = given
         if X is not None and y is not None:
-            return X, y, costs, weights
-        if any(part is not None for part in given):
+            return X, y, costs
+        if any(part is not None for part in (X, y, costs)):
             raise DataError("pass X and y together, or neither for the samples of the fit")
         if not hasattr(self, "_samples"):
             raise DataError(
-                "a model that was loaded, fitted to chunks or learned in parts does not have its "
-                "samples; pass X and y"
+                "a model that was loaded or fitted to chunks does not have its samples; pass X "
+                "and y"
             )
-        return self._samples
+        return self._samples[:3]
 
     def __getstate__(self) -> dict[str, Any]:
         # Samples are the user's: files and copies in other processes do without them.
@@ -427,7 +378,7 @@ def region_at(model: RegionRegressor, reader: Reader, signal: ArrayLike) -> Regi
         return Region(image, reader.names, account, rows=None if empty[0] else _rows(model, phi, n))
     limits = model.known_.at(signals)
     columns = np.hstack([phi, limits.columns()])
-    regions = constrained(model.hypothesis_, limits.shape)
+    regions = Constrained(model.hypothesis_, limits.shape)
     decisions, empty, *_ = regions.solve(theta, columns, np.zeros((1, n)))
     warn_of_empty_regions(empty, limits, decisions)
     image, known = regions.learned_image(theta, columns[0], n), half_spaces_of(limits)

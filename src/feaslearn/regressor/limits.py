@@ -111,9 +111,9 @@ def limits_at(model: Any, X: ArrayLike, costs: ArrayLike | None = None) -> list[
     features, prices = read(model, X, costs)
     coverage: Coverage = vars(model)["_seen"]
     covered = coverage.rows
-    solved, answers = regions_of(model).solve_parts(model.theta_, features, prices)
-    duals = answers[0].duals
-    if len(answers) > 1 or duals is None or covered is None or not covered.printed.any():
+    solved = regions_of(model).solve_duals(model.theta_, features, prices)
+    duals = solved.duals
+    if duals is None or covered is None or not covered.printed.any():
         return []
     duals = np.where(solved.empty[:, None] | ~is_priced(duals, prices), 0.0, np.abs(duals))
     n, k = prices.shape[1], model.features_.n_features

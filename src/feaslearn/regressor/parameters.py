@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 LOSSES: dict[str, type[Loss]] = {"predictability": Predictability, "suboptimality": Suboptimality}
 #: Numbers of threads that joblib knows.
-N_JOBS = Either(None, Integer(besides=0))
+N_JOBS = Either(None, Is(lambda n: Integer().holds(n) and n != 0, "an integer besides 0"))
 CONSTRAINTS: Constraints = {
     "hypothesis": Is(
         lambda value: value is None or isinstance(value, Hypothesis),

@@ -14,10 +14,9 @@ from sklearn.utils.validation import validate_data
 from feaslearn.arrays import Array
 from feaslearn.costs import ResolvedCost
 from feaslearn.data import Source, as_matrix, column_names
-from feaslearn.exceptions import DataError, NotFittedError, Problems
-from feaslearn.hypotheses.constrained import constrained
+from feaslearn.exceptions import DataError, NotFittedError, Problems, checked
+from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.parameters import checked
 from feaslearn.regressor.checks import check_costs
 from feaslearn.regressor.outputs import Outputs, is_frame
 
@@ -110,7 +109,7 @@ def features_of(model: Any, signals: Array) -> Array:
 def regions_of(model: Any) -> Hypothesis:
     """Return what was fitted, within known constraints."""
     hypothesis: Hypothesis = model.hypothesis_
-    return hypothesis if model.known_ is None else constrained(hypothesis, model.known_.shape)
+    return hypothesis if model.known_ is None else Constrained(hypothesis, model.known_.shape)
 
 
 def check_columns(model: BaseEstimator, X: Any, reset: bool) -> None:

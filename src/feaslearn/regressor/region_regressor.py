@@ -7,28 +7,22 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, Self, cast
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.utils.metaestimators import available_if
 
 from feaslearn.arrays import Array
 from feaslearn.costs import CostSpecification
-from feaslearn.data import Block, Names, Samples, Source
-from feaslearn.data.checks import check_weights
+from feaslearn.data import Block, Names, Source
 from feaslearn.exceptions import (
-    DataError,
     FeaslearnWarning,
-    Problems,
     RoleWarning,
-    UnsupportedError,
 )
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.inference.coverage import (
     Coverage,
     coverage_of,
-    extend_coverage,
     find_evidence,
 )
 from feaslearn.inference.roles import (
@@ -39,43 +33,22 @@ from feaslearn.inference.roles import (
     name_costs,
 )
 from feaslearn.known import Known
-from feaslearn.losses import Loss, Objective
+from feaslearn.losses import Loss
 from feaslearn.regressor.checks import FitData, align_rows, check_chunks, check_fit
 from feaslearn.regressor.facet_summary import summarize
 from feaslearn.regressor.facet_table import FacetTable
 from feaslearn.regressor.learned_region import LearnedRegion
-from feaslearn.regressor.parameters import FitProblems, check_parameters
 from feaslearn.regressor.reader import (
     Reader,
     check_columns,
-    check_signals,
-    features_of,
     regions_of,
     signal_names,
 )
 from feaslearn.regressor.training import train
-from feaslearn.runs import ended_by_user, one_blas_thread, whole_or_not
-from feaslearn.trainers import Streaming, Trained, Trainer
-
-if TYPE_CHECKING:
-    from feaslearn.trainers.streaming import Stream
-
+from feaslearn.runs import ended_by_user, whole_or_not
+from feaslearn.trainers import Trained, Trainer
 
 logger = logging.getLogger("feaslearn")
-
-
-# Models that continue to learn from chunks of samples.
-
-
-def can_continue(model: RegionRegressor) -> bool:
-    """Refuse a trainer that cannot continue; what is not a trainer is refused with the data."""
-    trainer = model.trainer
-    if isinstance(trainer, Trainer) and not isinstance(trainer, Streaming):
-        raise UnsupportedError(
-            f"partial_fit: {trainer!r} keeps no state to continue from; use trainer='auto' or "
-            "trainer=Streaming(...)"
-        )
-    return True
 
 
 class RegionRegressor(LearnedRegion):
@@ -133,10 +106,6 @@ class RegionRegressor(LearnedRegion):
         How features are made of signals.
     known_ : ResolvedKnown or None
         Known constraints, as functions of the signals.
-    stream_ : Stream or None
-        What the model continues from, after `partial_fit` or with a `Streaming` trainer.
-    drift_ : DriftTest or None
-        Whether new samples still fit, and after how many samples they did not; None for `Affine`.
     conformal_ : Conformal or None
         Calibration of bands, after `conformalize`.
     n_features_in_, feature_names_in_ : int, ndarray
@@ -220,59 +189,6 @@ class RegionRegressor(LearnedRegion):
             self._learn(X, y, costs, sample_weight, self.trainer)
         return self
 
-    @available_if(can_continue)  # type: ignore[untyped-decorator]
-    def partial_fit(
-        self,
-        X: ArrayLike,
-        y: ArrayLike,
-        costs: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-    ) -> Self:
-        """Continue learning from more samples; the first call begins, or `fit` does.
-
-        How much older samples count, which rows are retained and when drift is detected are options
-        of ``trainer=Streaming(...)``; with "auto" its defaults hold. A model that was loaded
-        continues where it was saved. `Minkowski`, `Scaled`, `Affine` and the linear policy can.
-
-        Parameters
-        ----------
-        X : array-like or frame of shape (N, K)
-            Signals, with the columns of the first call.
-        y : array-like or frame of shape (N, n) or (N,)
-            Decisions; NaN where a decision was not observed.
-        costs : array-like of shape (N, n), default=None
-            Costs to use instead of those read from the signals.
-        sample_weight : array-like of shape (N,), default=None
-            Weights, not negative and not all zero.
-
-        Returns
-        -------
-        RegionRegressor
-            The model itself.
-
-        Warns
-        -----
-        FeaslearnWarning
-            When new samples no longer fit (``drift_``).
-        """
-        trainer = streaming_trainer(self)
-        with whole_or_not(self):
-            if not hasattr(self, "theta_"):
-                with ended_by_user():
-                    self._learn(X, y, costs, sample_weight, trainer)
-            else:
-                self._follow(X, y, costs, sample_weight, trainer)
-        return self
-
-    def _follow(self, X: Any, y: Any, costs: Any, sample_weight: Any, trainer: Streaming) -> None:
-        if self.stream_ is None:
-            self._learn(*self._samples, trainer)
-        with logging_at(self.verbose):
-            trained, self._seen = follow(self, trainer, X, y, costs, sample_weight)
-        self.theta_, self.result_, self.stream_ = trained
-        self.conformal_ = None
-        self.__dict__.pop("_samples", None)
-
     def _learn(
         self, X: Any, y: Any, costs: Any, sample_weight: Any, trainer: Trainer | str
     ) -> None:
@@ -292,7 +208,6 @@ class RegionRegressor(LearnedRegion):
         self._reader = Reader(data.outputs, data.n_decisions, priced, self.sense == "max")
         self._facets, self._seen = self._covered(data, trained)
         self.conformal_ = None
-        self.stream_ = begun(trained, data.samples.n_samples, y, sample_weight)
         self.__dict__.pop("_samples", None)
         if data.samples.in_memory:
             self._samples = (X, y, costs, sample_weight)
@@ -303,9 +218,7 @@ class RegionRegressor(LearnedRegion):
         evidence = find_evidence(regions_of(self), self.theta_, data.samples, error)
         step = data.samples.step(max(1, len(evidence.samples.weights)))
         names = self._reader.names
-        parts = regions_of(self).parts(self.theta_, len(names), evidence.samples.features.shape[1])
-        weights = [weight for weight, *_ in parts]
-        table, rows = summarize(evidence, weights, names, data.features.names, step, error)
+        table, rows = summarize(evidence, names, data.features.names, step, error)
         coverage = coverage_of(
             self.hypothesis_, self.theta_, data.samples, evidence, data.signals, data.known
         )
@@ -382,65 +295,3 @@ def logging_at(verbose: int) -> Iterator[None]:
         logger.setLevel(level)
         if handler is not None:
             logger.removeHandler(handler)
-
-
-def streaming_trainer(model: RegionRegressor) -> Streaming:
-    """Return the trainer that continues with more samples; say which hypotheses it serves."""
-    trainer = model.trainer if isinstance(model.trainer, Streaming) else Streaming()
-    if model.hypothesis is None and model.cost is not None:
-        raise UnsupportedError(
-            "partial_fit: hypothesis=None is chosen by cross-validation of all samples; name one "
-            "that can continue: Minkowski, Scaled or Affine"
-        )
-    if hasattr(model, "theta_") and model.stream_ is None and not hasattr(model, "_samples"):
-        raise UnsupportedError(
-            "partial_fit: this model was fitted by a trainer that keeps no state to continue from, "
-            "and its samples are gone; fit it with trainer=Streaming(...) before it is saved"
-        )
-    return trainer
-
-
-def begun(trained: Trained, n_rows: int, y: Any, sample_weight: Any) -> Stream | None:
-    """Return the stream of a first chunk, in which samples count by the weights as given."""
-    stream: Stream | None = trained.stream
-    if stream is None or sample_weight is None:
-        return stream
-    given = np.asarray(sample_weight, dtype=np.float64)
-    decisions = np.asarray(y, dtype=np.float64).reshape(len(given), -1)
-    total = float(given[~np.isnan(decisions).all(axis=1)].sum())
-    return stream.scaled(total / n_rows)
-
-
-def follow(
-    model: RegionRegressor, trainer: Streaming, X: Any, y: Any, costs: Any, sample_weight: Any
-) -> tuple[Trained, Coverage]:
-    """Return a model's parameters after a chunk, and what it has seen; warn of drift."""
-    problems = FitProblems()
-    loss, _ = check_parameters(model, problems)
-    problems.raise_all()
-    stream, seen = cast("Stream", model.stream_), vars(model)["_seen"]
-    block, signals = _chunk(model, X, y, costs, sample_weight)
-    objective = Objective(cast(Loss, loss), model.hypothesis_, Samples.of(block))
-    trainer.refuse(objective)
-    if not len(block.weights):
-        return Trained(model.theta_, model.result_, stream), seen
-    with one_blas_thread():
-        trained = trainer.follow(objective, model.theta_, stream, block)
-    drift = trained.stream.drift
-    if drift is not None and drift.alarms != (stream.drift and stream.drift.alarms):
-        warnings.warn(drift.warning, FeaslearnWarning, stacklevel=4)
-    return trained, extend_coverage(seen, model.hypothesis_, trained.theta, block, signals)
-
-
-def _chunk(
-    model: RegionRegressor, X: Any, y: Any, costs: Any, sample_weight: Any
-) -> tuple[Block, Array]:
-    """Return the rows that count, and the signals of these rows."""
-    signals, reader = check_signals(model, X), cast(Reader, vars(model)["_reader"])
-    features, prices = features_of(model, signals), reader.prices(signals, model.cost_, costs)
-    decisions, problems = reader.decisions(y, len(features)), Problems()
-    check_weights(sample_weight, len(features), problems)
-    problems.raise_if_any(DataError, "partial_fit")
-    weights = np.ones(len(features)) if sample_weight is None else np.asarray(sample_weight, float)
-    kept = (weights > 0.0) & ~np.isnan(decisions).all(axis=1)
-    return Block(features, prices, decisions, weights).rows(kept), signals[kept]

@@ -15,7 +15,7 @@ from feaslearn.arrays import Indices
 from feaslearn.data import Block, Samples
 from feaslearn.data.diagnostics import outlying_decisions
 from feaslearn.exceptions import UnsupportedError
-from feaslearn.hypotheses.constrained import constrained, without_known
+from feaslearn.hypotheses.constrained import Constrained, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
 from feaslearn.losses.kernels import SQUARED_L2
@@ -23,8 +23,7 @@ from feaslearn.messages import list_first, row_number
 from feaslearn.regressor.checks import FEW_ROWS, FitData, check_observed
 from feaslearn.results import OUT_OF_TIME
 from feaslearn.runs import OutOfTime
-from feaslearn.runs.checkpoint import fingerprint
-from feaslearn.trainers import Auto, Convex, Streaming, Trained, Trainer
+from feaslearn.trainers import Auto, Convex, Trained, Trainer
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.minkowski_fit import choose_scale
 from feaslearn.trainers.out_of_fold import subsample
@@ -53,19 +52,18 @@ def train(
     choose = priced and model.hypothesis is None
     hypothesis = linear_policy() if choose or not priced else clone(model.hypothesis)
     if data.known is not None:
-        hypothesis = constrained(hypothesis, data.known.shape)
+        hypothesis = Constrained(hypothesis, data.known.shape)
     threads = int(effective_n_jobs(model.n_jobs))
     objective = Objective(data.loss, hypothesis, data.samples, threads)
     trainer = _limited(trainer, model.max_seconds)
     # Whose limits hold for all of it.
     outer = trainer if isinstance(trainer, Trainer) else Auto()
-    with running(outer, objective, data.random, model.random_state is not None) as run:
+    with running(outer, objective) as limited:
         selection = Selection(without_known(hypothesis))
         if choose:
-            selection = _select(run.objective, run.random, trainer)
-        objective = run.objective.of(selection.hypothesis)
-        hypothesis, trained = _train(objective, run.random, trainer, outer, selection)
-        run.done(trained)
+            selection = _select(limited, data.random, trainer)
+        objective = limited.of(selection.hypothesis)
+        hypothesis, trained = _train(objective, data.random, trainer, outer, selection)
     check_observed(data.samples)
     if not data.samples.in_memory:
         trained.result.details["passes over the data"] = float(data.samples.passes)
@@ -89,7 +87,7 @@ def _limited(trainer: Trainer | str, max_seconds: float | None) -> Trainer | str
 def _select(objective: Objective, random: np.random.Generator, trainer: Trainer | str) -> Selection:
     """Select the hypothesis; for chunks, on some samples and among those Convex trains."""
     if objective.samples.in_memory:
-        selection = select(objective.within("selection"), random, trainer)
+        selection = select(objective, random, trainer)
         if objective.n_samples >= LEAST_ROWS:
             return selection
         note = (
@@ -98,7 +96,7 @@ def _select(objective: Objective, random: np.random.Generator, trainer: Trainer 
         )
         return selection._replace(warnings=[note])
     objective.samples.summary(objective.run.check_time)
-    some = subsample(objective, random).within("selection")
+    some = subsample(objective, random)
     count, part = some.n_samples, ""
     if count < objective.n_samples:
         part = f"on {count} of {objective.n_samples} samples, "
@@ -115,20 +113,16 @@ def _train(
     selection: Selection,
 ) -> tuple[Hypothesis, Trained]:
     """Train what was given or selected; at the deadline return what the selection has trained."""
-    if selection.trained is not None and not isinstance(trainer, Streaming):
+    if selection.trained is not None:
         return objective.hypothesis, selection.trained
     incumbent = selection.incumbent
     try:
         if incumbent is not None:
             objective.run.check_time()
-        sized = choose_size(objective.within("size").learned(), random)
-        # More samples may come than those that scales could be chosen by.
-        chosen = sized.hypothesis if isinstance(trainer, Streaming) else choose_scale(sized)
-        objective = objective.of(chosen)
-        # Under a time limit, a selection that was cut short may be another one once it resumes.
-        part = objective.within(f"training {fingerprint(objective.hypothesis)}")
+        sized = choose_size(objective.learned(), random)
+        objective = objective.of(choose_scale(sized))
         trainer = choose_trainer(trainer, objective)
-        trained = trainer.train(_readable(trainer, part), random)
+        trained = trainer.train(_readable(trainer, objective), random)
     except OutOfTime:
         if incumbent is None:
             raise

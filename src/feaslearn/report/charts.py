@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from feaslearn.arrays import Array, Indices
-from feaslearn.plots.facets_over_time_display import Calendar, binding_limits, calendar, duration
 from feaslearn.regressor.limits import Limit
+from feaslearn.report.binding import Calendar, binding_limits, calendar, duration
 from feaslearn.report.samples import Samples
 from feaslearn.tolerances import SAME_TOL, TINY
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import json
 import os
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -15,21 +14,20 @@ from typing import Any
 import numpy as np
 
 from feaslearn import __version__
-from feaslearn.atomic import check_writable, write_bytes
 from feaslearn.data import Decisions
 from feaslearn.exceptions import FeaslearnWarning
+from feaslearn.io.whole_files import check_writable, write_bytes
 from feaslearn.messages import import_extra
 from feaslearn.plots.canvas import Units, at_signal, labels
-from feaslearn.plots.facets_over_time_display import binding_limits
 from feaslearn.region import Region
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import check_fitted, decision_names
+from feaslearn.report.binding import binding_limits
 from feaslearn.report.charts import activities, charts
 from feaslearn.report.comparison import Comparison, Line, compare
 from feaslearn.report.findings import find_problems
 from feaslearn.report.limits import first_screen, number, pretty, titled
 from feaslearn.report.samples import Samples, fitting_samples
-from feaslearn.report.scene import scene
 from feaslearn.results import UNFINISHED
 from feaslearn.tolerances import TINY
 
@@ -43,11 +41,6 @@ GOOD = 0.95
 #: Rows further off than this share of the largest decision are shown, with their decisions that
 #: are off by so much of the one furthest off.
 SHOWN, MATTERS = 1e-4, 0.05
-
-#: Parts of the script, in their order.
-SCRIPTS = ("solve.js", "tools.js", "view.js")
-#: Characters that could end a script element, or a line of a script, inside a JSON string.
-UNSAFE = {ord(character): f"\\u{ord(character):04x}" for character in "<>&\u2028\u2029"}
 
 
 def write_report(
@@ -63,11 +56,11 @@ def write_report(
     source: str = "",
     times: Sequence[datetime] | None = None,
 ) -> None:
-    r"""Write one self-contained page about a fitted model.
+    """Write one self-contained page about a fitted model.
 
     The learned limits come first, with the evidence for the most valuable one and what rows rest
-    on; then when each limit binds, the region :math:`R(s)` with a slider for each signal, the model
-    beside simpler predictors, the rows that fit worst, and problems of the data.
+    on; then when each limit binds, the model beside simpler predictors, the rows that fit worst,
+    and problems of the data. The page is static: pictures and tables, no script.
 
     Parameters
     ----------
@@ -119,8 +112,6 @@ def write_report(
     fitted = None if train is None else fitting_samples(model, train, "row {}".format, "train")
     names = samples.data.names
     decision_labels = labels(names.decisions, units, names.signals)
-    by_name = units if not isinstance(units, str) else None
-    around = labels(names.signals, by_name, names.decisions)
     comparison = compare(samples, fitted, refit)
     screen = first_screen(samples, units)
     content = {
@@ -147,11 +138,10 @@ def write_report(
         "doubts": doubts(samples, comparison),
         "bands": typical_bands(samples),
         "result": model.result_.rows(),
-        "maximises": samples.reader.maximises,
         "source": f"{source} " if source else "",
         "version": __version__,
     }
-    page = render_page(content, scene(samples, decision_labels, around))
+    page = render_page(content)
     # Names of files, and units, may come with bytes that are no letters: they are shown by codes.
     write_bytes(path, page.encode("utf-8", errors="backslashreplace"))
 
@@ -365,36 +355,21 @@ def check_extra() -> None:
     import_extra("jinja2", "report")
 
 
-def render_page(content: Mapping[str, Any], scene: Mapping[str, Any]) -> str:
+def render_page(content: Mapping[str, Any]) -> str:
     """Return the page as text."""
     from jinja2 import Environment, StrictUndefined
     from markupsafe import Markup
 
     style = _file("style.css")
-    script = "\n".join(['"use strict";', *map(_file, SCRIPTS)])
+    digest = hashlib.sha256(style.encode("utf-8")).digest()
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     return environment.from_string(_file("page.html")).render(
         **content,
-        # Our files and a string without any markup character: the only ones not escaped.
+        # The only string that is not escaped, known to the content security policy by its hash.
         style=Markup(style),
-        script=Markup(script),
-        scene=Markup(script_json(scene)),
-        style_hash=_hash(style),
-        script_hash=_hash(script),
+        style_hash=f"sha256-{base64.b64encode(digest).decode('ascii')}",
     )
-
-
-def script_json(value: object) -> str:
-    """Return JSON that can stand inside a script element of a page."""
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    return text.translate(UNSAFE)
 
 
 def _file(name: str) -> str:
     return resources.files("feaslearn.report").joinpath("page", name).read_text("utf-8")
-
-
-def _hash(text: str) -> str:
-    """Return the hash by which a content security policy knows a string."""
-    digest = hashlib.sha256(text.encode("utf-8")).digest()
-    return f"sha256-{base64.b64encode(digest).decode('ascii')}"

@@ -8,6 +8,7 @@ from datetime import datetime
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from feaslearn.arrays import Array
@@ -15,7 +16,6 @@ from feaslearn.data import Decisions
 from feaslearn.data.checks import Names
 from feaslearn.exceptions import DataError, Problems
 from feaslearn.inference.trust import Trust
-from feaslearn.io.table import Frame
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.limits import Limit, trace
 from feaslearn.regressor.reader import Reader, decision_names
@@ -67,9 +67,9 @@ class Samples:
         return tuple(names[k] for k in features.columns)
 
     @cached_property
-    def signals(self) -> Frame:
+    def signals(self) -> pd.DataFrame:
         """Signals with their names."""
-        return Frame(np.array(self.data.signals), list(self.data.names.signals))
+        return pd.DataFrame(np.array(self.data.signals), columns=list(self.data.names.signals))
 
     @cached_property
     def features(self) -> Array:

@@ -1,13 +1,11 @@
-"""What a training run shares: its clock and its checkpoint."""
+"""What a training run shares: its clock."""
 
 from __future__ import annotations
 
 from feaslearn.runs.blas import one_blas_thread
-from feaslearn.runs.checkpoint import Checkpoint
 from feaslearn.runs.deadline import Clock, OutOfTime, Run, ended_by_user, whole_or_not
 
 __all__ = [
-    "Checkpoint",
     "Clock",
     "OutOfTime",
     "Run",

@@ -1,4 +1,8 @@
-"""One thread for matrix products: with more, sums are cut elsewhere and end in other digits."""
+"""One thread for matrix products.
+
+With more, sums are cut elsewhere and end in other digits, and threads of small products wait for
+each other: on two busy processors, fits took up to twelve times as long.
+"""
 
 from __future__ import annotations
 

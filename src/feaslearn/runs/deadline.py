@@ -11,13 +11,11 @@ import math
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
-
-from feaslearn.runs.checkpoint import Checkpoint
+from typing import Literal
 
 logger = logging.getLogger("feaslearn")
 
@@ -115,7 +113,7 @@ def _noticed(stop: Stop) -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-# One training run: its deadline, and its finished pieces.
+# One training run and its deadline.
 
 
 class OutOfTime(Exception):
@@ -124,15 +122,9 @@ class OutOfTime(Exception):
 
 @dataclass(frozen=True)
 class Run:
-    """What the parts of one run share: a clock, and a checkpoint."""
+    """What the parts of one run share: a clock."""
 
     clock: Clock = field(default_factory=Clock)
-    checkpoint: Checkpoint | None = None
-    name: str = ""
-
-    def within(self, name: object) -> Run:
-        """Return a part of the run, for work that is named on its own."""
-        return replace(self, name=f"{self.name}/{name}")
 
     def limited(self, seconds: float | None) -> Run:
         """Return the run with a limit of its own, from now on."""
@@ -151,22 +143,8 @@ class Run:
         if self.clock.out():
             raise OutOfTime
 
-    def cached(
-        self, name: object, work: Callable[[], Any], done: Callable[[Any], bool] | None = None
-    ) -> Any:
-        """Return what ``work`` returns, from the checkpoint if it is finished already."""
-        if self.checkpoint is None:
-            return work()
-        key = f"{self.name}/{name}"
-        answer = self.checkpoint.get(key)
-        if answer is None:
-            answer = work()
-            if not self.late() and (done is None or done(answer)):
-                self.checkpoint.put(key, answer)
-        return answer
-
     def __reduce__(self) -> tuple[type[Run], tuple[()]]:
-        """Travel without clock and checkpoint: both belong to one process."""
+        """Travel without the clock, which belongs to one process."""
         return Run, ()
 
 

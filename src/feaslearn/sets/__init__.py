@@ -11,7 +11,6 @@ from feaslearn.sets.l1_ball import L1Ball
 from feaslearn.sets.l2_ball import L2Ball
 from feaslearn.sets.polytope import Polytope
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.sets.product import Product
 from feaslearn.sets.simplex import Simplex
 from feaslearn.solvers.conic_form import Cone, ConicForm
 
@@ -27,6 +26,5 @@ __all__ = [
     "L2Ball",
     "Polytope",
     "PrimitiveSet",
-    "Product",
     "Simplex",
 ]

@@ -39,10 +39,6 @@ class PrimitiveSet(BaseEstimator, ABC):
     Subclasses give `dimension` and `conic_form`; everything else has a correct default that goes
     through a conic solver, and is overridden where there is a closed form. Parameters are stored
     as given and checked when they are used.
-
-    See Also
-    --------
-    feaslearn.checks.check_primitive_set : Tells whether a set of your own is right.
     """
 
     #: Whether ``e'z`` is a non-zero constant on Z, so that an offset can move into the columns.

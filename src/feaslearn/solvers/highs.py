@@ -243,11 +243,10 @@ class CheckedProgram(NamedTuple):
     E: Any = None
     e: Any = None
 
-    def solve(self, name: str, tolerance: float = HIGHS_TOL) -> Optimum:
+    def solve(self, name: str) -> Optimum:
         """Return an optimum, or raise where neither attempt has one; messages use the name."""
-        names = ("primal_feasibility_tolerance", "dual_feasibility_tolerance")
         flaws: list[str] = []
-        for options in (SILENT | dict.fromkeys(names, tolerance), WARM):
+        for options in ({**EXACT, "dual_feasibility_tolerance": HIGHS_TOL}, WARM):
             status, found = self._attempt(options)
             flaw = status if found is None else self.flaw(found)
             if found is not None and not flaw:

@@ -6,21 +6,18 @@ from feaslearn.trainers import starts
 from feaslearn.trainers.adaptive_smoothing import AdaptiveSmoothing
 from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.automatic import Auto
-from feaslearn.trainers.blending import Blending
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facets import FacetLearning
 from feaslearn.trainers.global_search import Global
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.iterative import Iterate, IterativeTrainer
 from feaslearn.trainers.mixed_integer import MixedInteger
-from feaslearn.trainers.streaming import Streaming
 from feaslearn.trainers.trainer import Trained, Trainer
 
 __all__ = [
     "AdaptiveSmoothing",
     "Annealing",
     "Auto",
-    "Blending",
     "Convex",
     "FacetLearning",
     "Global",
@@ -28,7 +25,6 @@ __all__ = [
     "Iterate",
     "IterativeTrainer",
     "MixedInteger",
-    "Streaming",
     "Trained",
     "Trainer",
     "starts",

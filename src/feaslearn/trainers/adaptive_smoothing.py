@@ -33,7 +33,6 @@ from feaslearn.trainers.gradient_descent import (
 from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
 from feaslearn.trainers.smoothed_kernels import SmoothedMemory, Smoothing, smoothed_rows
 from feaslearn.trainers.starts import Start
-from feaslearn.trainers.trainer import CheckpointLike
 
 #: No step is longer than this many times the one before it.
 LONGEST = 10.0
@@ -94,8 +93,6 @@ class AdaptiveSmoothing(IterativeTrainer):
         through CVXPY, as in the paper, to the same value.
     callback : callable, default=None
         Called with the iteration and the `Iterate`; a true answer stops the search.
-    checkpoint : path-like, default=None
-        File that keeps finished starts: a fit that was killed resumes from them.
 
     References
     ----------
@@ -123,7 +120,6 @@ class AdaptiveSmoothing(IterativeTrainer):
     normalize_cost: bool = True
     compiled: bool = True
     callback: Callback | None = None
-    checkpoint: CheckpointLike = None
 
     parameter_constraints: ClassVar[Constraints] = {"epsilon": POSITIVE, "max_epsilon": POSITIVE}
 

@@ -15,9 +15,7 @@ from feaslearn.losses import Objective, Predictability
 from feaslearn.losses.kernels import L2, LINF, SQUARED_L2
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.solvers.lbfgs import quasi_newton
-from feaslearn.solvers.oracle_kernels import is_simplex
 from feaslearn.tolerances import CONVERGED_TOL, LSTSQ_TOL, NUDGE, SAME_TOL
-from feaslearn.trainers.annealed_column_kernels import annealed_columns
 from feaslearn.trainers.annealed_kernels import annealed_rows
 from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.starts import Policy
@@ -99,8 +97,6 @@ class AnnealedObjective:
         def one(block: Block) -> tuple[float, Array]:
             slope = np.zeros(len(theta))
             dA, db = _blocks(slope, shape)
-            if is_simplex(code):  # whose columns hold the offset
-                return annealed_columns(A, *block, tau, norm, dA), slope
             return annealed_rows(code, A, b, *block, tau, norm, dA, db), slope
 
         return self._with_ridge(theta, *self.objective.samples.sum(one, self.objective.n_jobs))

@@ -22,7 +22,7 @@ from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.ridge_choice import FLOORS, RIDGES, choose_ridge
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import DataStart, GivenStart, Start, linear_policy_of
-from feaslearn.trainers.trainer import CheckpointLike, Trained, measure
+from feaslearn.trainers.trainer import Trained, measure
 
 #: Temperatures of a start.
 TEMPERATURES = 5
@@ -77,9 +77,6 @@ class Annealing(IterativeTrainer):
     callback : callable, default=None
         Called with the number of temperatures seen and the `Iterate`; a true answer stops the
         search.
-    checkpoint : path-like, default=None
-        File that keeps finished starts, and folds of the choice of the ridge: a fit that was
-        killed resumes from them.
 
     References
     ----------
@@ -110,7 +107,6 @@ class Annealing(IterativeTrainer):
     warmest: float = 0.4
     coldest: float = 0.01
     callback: Callback | None = None
-    checkpoint: CheckpointLike = None
 
     parameter_constraints: ClassVar[Constraints] = {
         "warmest": POSITIVE,
@@ -126,7 +122,7 @@ class Annealing(IterativeTrainer):
         if not isinstance(hypothesis, Affine):
             problems.append(
                 f"{hypothesis!r} is not Affine (Convex trains Scaled, FacetLearning Facets, "
-                "Blending Blend, MixedInteger Ternary)"
+                "MixedInteger Ternary)"
             )
         elif hypothesis.latent(objective.n_decisions).code() is None:
             problems.append(
@@ -217,19 +213,17 @@ class Annealing(IterativeTrainer):
             objective = some
         run = copy(self)
         run.max_seconds = None  # the clock of the objective counts for all parts together
-        run.chosen, incumbent = self._choose(some.within("ridge"), random)
+        run.chosen, incumbent = self._choose(some, random)
         if incumbent is not None and objective.run.late():
             run.start, run.n_starts = GivenStart(incumbent), 1
-        # Under a time limit, a choice that was cut short may be another one when the run resumes.
-        by = f"by {run.chosen.strength} {run.chosen.floor}"
-        trained = IterativeTrainer.search(run, some.within(f"some {by}"), random)
+        trained = IterativeTrainer.search(run, some, random)
         if some is not objective and objective.run.late():
             measure(objective, trained)
         elif some is not objective and trained.result.status != "stopped by callback":
             run.start, run.n_starts = GivenStart(trained.theta), 1
             run.warmest = min(self.warmest, COOL)
             before = trained.result.n_iter
-            trained = IterativeTrainer.search(run, objective.within(f"all {by}"), random)
+            trained = IterativeTrainer.search(run, objective, random)
             trained.result.n_iter += before
         trained.result.trainer = repr(self)
         trained.result.seconds = clock.seconds

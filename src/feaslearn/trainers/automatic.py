@@ -9,12 +9,11 @@ import numpy as np
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.losses import Objective
 from feaslearn.trainers.annealing import Annealing
-from feaslearn.trainers.blending import Blending
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facets import FacetLearning
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.mixed_integer import MixedInteger
-from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer
+from feaslearn.trainers.trainer import Trained, Trainer
 
 
 def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
@@ -27,10 +26,7 @@ def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
         raise UnsupportedError(
             f"trainer={trainer!r} is not known; use 'auto' or one of feaslearn.trainers"
         )
-    served = (
-        *(Convex(), FacetLearning(), Blending(), MixedInteger()),
-        *(Annealing(), GradientDescent()),
-    )
+    served = (Convex(), FacetLearning(), MixedInteger(), Annealing(), GradientDescent())
     learned = objective.learned()
     refusals = []
     for each in served:
@@ -55,13 +51,6 @@ class Auto(Trainer):
     ----------
     max_seconds : float, default=None
         Limit on the wall time of the whole fit.
-    checkpoint : path-like, default=None
-        File that keeps finished folds, members and starts: a fit that was killed resumes from
-        them, and ends with the same parameters, bit for bit on one machine, as if it had never
-        stopped. The piece that was interrupted is begun again. The file is written after each
-        piece and removed at the end of a completed fit; one that is ended by a time limit, a
-        callback or Ctrl-C leaves it, and ``max_seconds`` counts anew. The file of other data, or
-        of another hypothesis, loss, trainer or ``random_state``, is refused.
 
     Examples
     --------
@@ -76,7 +65,6 @@ class Auto(Trainer):
     uses_known = True
 
     max_seconds: float | None = None
-    checkpoint: CheckpointLike = None
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name what no trainer serves."""

@@ -9,7 +9,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from feaslearn.hypotheses import GrownMinkowski
 from feaslearn.losses import Objective, Predictability, Suboptimality
 from feaslearn.parameters import FLAG, NOT_NEGATIVE, Constraints, Either, Integer
 from feaslearn.results import Status, TrainingResult
@@ -19,12 +18,11 @@ from feaslearn.trainers.minkowski_fit import (
     MinkowskiFit,
     Penalties,
     by_other_loss,
-    grow,
     term_warnings,
     with_ties,
 )
-from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
-from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer
+from feaslearn.trainers.returned_decisions import returned_loss, tied_share
+from feaslearn.trainers.trainer import Trained, Trainer
 
 logger = logging.getLogger("feaslearn")
 
@@ -57,8 +55,6 @@ class Convex(Trainer):
         Limit on the wall time. Where it ends the choice of penalties, the fit without penalties is
         returned; where it ends a program with ties, other norms or suboptimality, the fit by
         squared predictability with first minimisers.
-    checkpoint : path-like, default=None
-        Accepted as by all trainers. A single fit has no finished pieces to keep: it begins again.
 
     References
     ----------
@@ -79,7 +75,6 @@ class Convex(Trainer):
     robust: bool | str = "auto"
     n_folds: int = 5
     max_seconds: float | None = None
-    checkpoint: CheckpointLike = None
 
     chunks = "moments"
     resists_outliers = True
@@ -110,25 +105,19 @@ class Convex(Trainer):
                 f"{loss!r} is neither Predictability nor Suboptimality (GradientDescent trains "
                 "with any loss)"
             )
-        elif isinstance(hypothesis, GrownMinkowski) and (self._robust or not _squared(objective)):
-            problems.append(f"{hypothesis!r} grows by squared predictability, without robust=True")
         elif self._robust and not _squared(objective):
             problems.append(f"robust=True reweighs squared predictability, not {loss!r}")
         return problems
 
     def chunk_mismatches(self, objective: Objective) -> list[str]:
-        """Name what needs all samples at a time: other losses, robust fits, terms to be found."""
+        """Name what needs all samples at a time: other losses and robust fits."""
         if not _squared(objective):
             return [
                 f"{objective.loss!r} is one program over all samples, which must be in memory; "
                 "from chunks, Convex minimises squared predictability"
             ]
-        model = objective.hypothesis.as_minkowski(objective.n_decisions)
-        if self._robust or (model is not None and model.as_grown() is not None):
-            return [
-                "robust=True and GrownMinkowski look at all samples together, which must be in "
-                "memory; from chunks, Convex fits a Minkowski with a list of terms"
-            ]
+        if self._robust:
+            return ["robust=True looks at all samples together, which must be in memory"]
         return []
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
@@ -142,10 +131,6 @@ class Convex(Trainer):
             ridge, sparsity = (0.0 if value == "auto" else value for value in (ridge, sparsity))
         # Without a choice to make there are no folds, whose sums come in a random order.
         folds = int(self.n_folds) if "auto" in (ridge, sparsity) else 1
-        family = model.as_grown()
-        if family is not None:
-            grown = grow(family, objective.samples, (ridge, sparsity), folds, random, objective.run)
-            return self._grown(objective, grown, began)
         fit = MinkowskiFit(model, objective.samples, folds, random, objective.n_jobs, objective.run)
         warnings = term_warnings(model, objective, fit.moments.observed)
         objective = objective.normalized()
@@ -168,19 +153,6 @@ class Convex(Trainer):
             result = self._result(objective, fitted, 0, began)
         result.warnings = [*warnings, *result.warnings]
         logger.info("Convex: %s, loss %.6g", result.status, result.objective)
-        return Trained(fitted.theta, result)
-
-    def _grown(self, objective: Objective, fitted: Fitted, began: float) -> Trained:
-        """Say what the search for terms proved."""
-        result = self._result(objective, fitted, 0, began)
-        result.ties_met = ties_met(objective, fitted.theta)
-        if result.ties_met:
-            result.tied_share = tied_share(objective, fitted.theta)
-        if fitted.bound is None:
-            result.warnings.append(
-                "no certificate: other terms may do better (the search was a heuristic, or ended "
-                "at max_terms)"
-            )
         return Trained(fitted.theta, result)
 
     def _result(

@@ -22,8 +22,7 @@ from feaslearn.trainers.annealing import COOL, Annealing
 from feaslearn.trainers.gradient_descent import GradientDescent
 from feaslearn.trainers.mixed_integer.mixed_integer import GAP, bounded_result
 from feaslearn.trainers.mixed_integer.node_program import Found
-from feaslearn.trainers.mixed_integer.ternary_program import check_program
-from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer
+from feaslearn.trainers.trainer import Trained, Trainer
 
 logger = logging.getLogger("feaslearn")
 
@@ -56,8 +55,6 @@ class Global(Trainer):
         value. The lower bound holds for regions within that limit.
     n_starts : int, default=10
         Starts of the heuristics.
-    checkpoint : path-like, default=None
-        File that keeps finished starts of the descent; the solver itself begins again.
 
     References
     ----------
@@ -80,7 +77,6 @@ class Global(Trainer):
     tol: float = 1e-3
     radius: float = 3.0
     n_starts: int = 10
-    checkpoint: CheckpointLike = None
 
     parameter_constraints: ClassVar[Constraints] = {
         "tol": GAP,
@@ -96,7 +92,7 @@ class Global(Trainer):
         if not isinstance(hypothesis, Affine):
             problems.append(
                 f"{hypothesis!r} is not Affine (Convex trains Scaled, MixedInteger trains Ternary, "
-                "FacetLearning trains Facets, Blending trains Blend)"
+                "FacetLearning trains Facets)"
             )
         elif isinstance(hypothesis.primitive, PrimitiveSet) and hypothesis.primitive.discrete:
             problems.append(f"{hypothesis.primitive!r} is binary (MixedInteger serves it)")
@@ -143,7 +139,7 @@ class Global(Trainer):
     def _heuristics(self, objective: Objective, random: np.random.Generator) -> tuple[Array, float]:
         """Return parameters to beat, and their loss."""
         descent = GradientDescent(n_starts=self.n_starts, max_iter=100)
-        found = descent.search(objective.within("descent"), random).theta
+        found = descent.search(objective, random).theta
         annealing = Annealing(n_starts=self.n_starts, ridge=0.0)
         best = _least(objective, [found, *_annealed(objective, annealing, random)])
         logger.debug("Global: the solver has to beat %.6g", best[1])
@@ -160,7 +156,7 @@ def _annealed(objective: Objective, trainer: Annealing, random: np.random.Genera
     """Return where annealing ends, if it serves the set and there is time."""
     if trainer.mismatches(objective) or objective.run.late():
         return []
-    return [trainer.search(objective.within(f"annealing from {trainer.warmest}"), random).theta]
+    return [trainer.search(objective, random).theta]
 
 
 def _least(objective: Objective, thetas: list[Array]) -> tuple[Array, float]:
@@ -201,7 +197,6 @@ class BilinearProgram:
         self._units = np.abs(whole.features).max(axis=0)
         self._units[self._units == 0.0] = 1.0
         self._costs = self._loss.unit_costs(whole.costs)
-        check_program(len(whole.weights), 2 * (n * p + p + len(self._form.h)))
         limits = primitive.minimum(np.vstack([np.eye(p), -np.eye(p)]))
         self._low, self._high = limits[:p], -limits[p:]
         self.A = self._variables((k, n, p), -radius, radius)

@@ -17,7 +17,6 @@ from feaslearn.results import Status
 from feaslearn.tolerances import DESCENT_ROUNDING
 from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
 from feaslearn.trainers.starts import Start
-from feaslearn.trainers.trainer import CheckpointLike
 
 Found = TypeVar("Found")
 
@@ -53,8 +52,6 @@ class GradientDescent(IterativeTrainer):
         ``theta_`` of another model. By default around the linear policy.
     callback : callable, default=None
         Called with the iteration and the `Iterate`; a true answer stops the search.
-    checkpoint : path-like, default=None
-        File that keeps finished starts: a fit that was killed resumes from them.
 
     References
     ----------
@@ -78,7 +75,6 @@ class GradientDescent(IterativeTrainer):
     n_starts: int = 5
     start: Start | ArrayLike | None = None
     callback: Callback | None = None
-    checkpoint: CheckpointLike = None
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name a hypothesis that has no gradient; every loss is served."""
@@ -108,8 +104,7 @@ def no_gradient_in(objective: Objective) -> list[str]:
     if objective.hypothesis.as_maps() is not None:
         return []
     return [
-        f"{objective.hypothesis!r} has no gradient in its parameters (FacetLearning trains "
-        "Facets, Blending trains Blend)"
+        f"{objective.hypothesis!r} has no gradient in its parameters (FacetLearning trains Facets)"
     ]
 
 

@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -119,17 +119,11 @@ class IterativeTrainer(Trainer):
             return least
 
         def one(objective: Objective, index: int) -> StartRun:
-            start, name = starts[index], f"start {index + 1}"
-
-            def work() -> dict[str, Any]:
-                self._run(objective.within(name), thetas[index], start, over, show)
-                return vars(start)
-
-            done = objective.run.cached(name, work, done=lambda end: end["status"] not in ENDS_ALL)
-            vars(start).update(done)
+            start = starts[index]
+            self._run(objective, thetas[index], start, over, show)
             logger.info(
-                "%s: %s of %d: %s, loss %.6g, best so far %.6g",
-                *(type(self).__name__, name, self.n_starts, start.status, start.loss, show()),
+                "%s: start %d of %d: %s, loss %.6g, best so far %.6g",
+                *(type(self).__name__, index + 1, self.n_starts, start.status, start.loss, show()),
             )
             return start
 

@@ -133,26 +133,20 @@ def _rows(rows: Block, chosen: Mask) -> Samples:
 
 def _next_fit(fold: _Fold, ridge: Ridge) -> float:
     """Move a fold along its path to a weaker ridge; return its left-out loss."""
-    name = f"{ridge.strength} {ridge.floor} fold {fold.index}"
-    inner = fold.inner.within(name)
-
-    def fit() -> tuple[float, Array]:
-        problem, theta = AnnealedObjective(inner, fold.policy, ridge), fold.theta
-        if problem.scale > 0.0:
-            for temperature in FIRST if fold.first else NEXT:
-                inner.run.check_time()
-                theta = problem.descend(theta, temperature, STEPS, SAME_TOL)[0]
-            if not isinstance(inner.loss, Predictability):
-                theta = problem.descend(theta, None, STEPS, SAME_TOL)[0]
-        inner.run.check_time()
-        polished = polish(problem, theta)
-        if isinstance(inner.loss, Predictability):
-            return returned_loss(fold.outer, polished), theta
-        return fold.outer.value(polished), theta
-
-    loss, fold.theta = fold.inner.run.cached(name, fit)
-    fold.first = False
-    return float(loss)
+    inner = fold.inner
+    problem, theta = AnnealedObjective(inner, fold.policy, ridge), fold.theta
+    if problem.scale > 0.0:
+        for temperature in FIRST if fold.first else NEXT:
+            inner.run.check_time()
+            theta = problem.descend(theta, temperature, STEPS, SAME_TOL)[0]
+        if not isinstance(inner.loss, Predictability):
+            theta = problem.descend(theta, None, STEPS, SAME_TOL)[0]
+    inner.run.check_time()
+    polished = polish(problem, theta)
+    fold.theta, fold.first = theta, False
+    if isinstance(inner.loss, Predictability):
+        return float(returned_loss(fold.outer, polished))
+    return float(fold.outer.value(polished))
 
 
 # How many columns an affine image has where that is left open: ``Affine(Simplex("auto"))``.
@@ -168,7 +162,6 @@ def choose_size(objective: Objective, random: np.random.Generator) -> Objective:
     losses: list[Array] = []
     for p in SIZES:
         tried = replace(standard, hypothesis=Affine(Simplex(p)))
-        tried = tried.within(f"{p} columns")
         choice = choose_ridge(tried, DataStart(), np.random.default_rng(seed))
         if objective.run.late() and losses:
             break  # the paths of this one were cut short

@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.data import Block, Samples
+from feaslearn.data import Samples
 from feaslearn.exceptions import UnsupportedError
-from feaslearn.hypotheses import Affine, Blend, Facets, Minkowski
+from feaslearn.hypotheses import Affine, Facets, Minkowski
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.losses import Objective
@@ -37,7 +37,6 @@ from feaslearn.sets import L2Ball, Simplex
 from feaslearn.tolerances import NOTHING_LEFT, ROUNDING, TINY
 from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.automatic import Auto, choose_trainer
-from feaslearn.trainers.blending import Blending, best_weights
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.minkowski_fit import choose_scale
 from feaslearn.trainers.out_of_fold import folds_of, numbers_of
@@ -66,8 +65,6 @@ LITTLE_LEFT = 0.005
 MARGIN = 0.01
 #: Standard errors by which a candidate that explains all rows must lose.
 EXACT_ERRORS = 2.0
-#: A blend must be this much better than each of its members, and by so many standard errors.
-BLEND_MARGIN, BLEND_ERRORS = 0.03, 2.0
 #: After a fold, candidates are dropped that lose so many times as much, by two standard errors.
 HOPELESS = 2.0
 #: Decisions times features from which on Minkowski sums have constant scales, and no image of a
@@ -89,8 +86,6 @@ REGRESSORS = {
     "extra trees": "a tree ensemble",
     "gradient boosting": "a tree ensemble",
 }
-#: Members of a blend with a smaller weight are left out.
-LEAST_WEIGHT = 0.02
 #: What trains on folds: images of a set with a ridge that suits most data, and sums without a
 #: second fit for anomalous rows.
 QUICK: Mapping[type[Trainer], Trainer] = {
@@ -182,14 +177,13 @@ def ended_early(selection: Selection, objective: Objective, trainer: Trainer) ->
 class Candidate:
     """A hypothesis with its decisions (N, n) for held-out rows, and their errors (N,).
 
-    ``trained`` are its parameters for all rows, where they are known; ``note`` what to say of it.
+    ``trained`` are its parameters for all rows, where they are known.
     """
 
     objective: Objective
     decisions: Array
     errors: Array
     trained: Trained | None = None
-    note: str = ""
 
     @property
     def hypothesis(self) -> Hypothesis:
@@ -262,7 +256,6 @@ class Race:
                 if trained.result.status not in OUT_OF_TIME:
                     self._predict_folds(bar)
                     chosen = self._chosen()
-                    chosen = self._blend(chosen) or chosen
             except KeyboardInterrupt:
                 run.clock.interrupt()
             except OutOfTime:
@@ -275,9 +268,6 @@ class Race:
         if run.late() or trained.result.status in OUT_OF_TIME:
             return Selection(first.hypothesis, None, incumbent, details)
         warnings = []
-        if chosen.note:
-            details[chosen.name] = self.r2(chosen.decisions)
-            warnings.append(chosen.note)
         with contextlib.suppress(OutOfTime):
             warnings += self._guard(chosen, details)
         return Selection(chosen.hypothesis, chosen.trained, incumbent, details, warnings)
@@ -301,7 +291,7 @@ class Race:
     def _train(self, candidate: Candidate) -> Trained:
         """Train a candidate on all rows, unless it is trained already."""
         if candidate.trained is None:
-            objective = candidate.objective.within(f"{candidate.hypothesis!r}")
+            objective = candidate.objective
             trainer = choose_trainer(self.trainer, objective)
             candidate.trained = train_once(trainer, objective, self.start, spawn=False)
         return candidate.trained
@@ -320,11 +310,11 @@ class Race:
         outside = self.fold == fold
         inner = replace(
             candidate.objective, samples=Samples.of(self.whole.rows(~outside)), drawn=True
-        ).within(f"{candidate.hypothesis!r}/fold {fold}")
+        )
         trainer = choose_trainer(self.trainer, inner)
         if self.trainer == "auto":
             trainer = QUICK.get(type(trainer), trainer)
-        trained = train_once(trainer, inner, self.random, thorough=False)
+        trained = train_once(trainer, inner, self.random)
         if trained.result.status in OUT_OF_TIME:
             raise OutOfTime
         self.objective.run.check_time()
@@ -440,49 +430,6 @@ class Race:
                 return each
         return best
 
-    def _blend(self, chosen: Candidate) -> Candidate | None:
-        """Return a blend of those that are left, where it is clearly better than the best."""
-        if len(self.alive) < 2 or self.trainer != "auto":
-            return None
-        best, rows = self._best(), np.isfinite(chosen.errors)
-        decisions = np.array([each.decisions[rows] for each in self.alive])
-        weights, mixed = blend_of(decisions, self.whole.rows(rows))
-        everything = np.full(chosen.decisions.shape, np.nan)
-        everything[rows] = mixed
-        errors = self._all_errors(everything, rows)
-        better, error = self.compare(best.errors, errors)
-        least = max(BLEND_ERRORS * error, BLEND_MARGIN * self.mean(best.errors)) + self.rounding
-        members = [(each, w) for each, w in zip(self.alive, weights, strict=True) if w > 0.0]
-        if better <= least or len(members) < 2:
-            return None
-        return self._trained_blend(members, everything, errors)
-
-    def _trained_blend(
-        self, members: list[tuple[Candidate, float]], decisions: Array, errors: Array
-    ) -> Candidate:
-        """Train the members that are not trained on all rows, and put them together."""
-        parts = list[Trained]()
-        for each, _ in members:
-            self.objective.run.check_time()
-            parts.append(self._train(each))
-        whole = self.objective.of(Blend([each.hypothesis for each, _ in members]))
-        layout = whole.hypothesis.layout(whole.n_decisions, whole.n_features)
-        named = {f"member_{t}": part.theta for t, part in enumerate(parts)}
-        theta = layout.pack({"weights": np.array([weight for _, weight in members]), **named})
-        found = measured(Blending(), whole, theta, "converged")
-        found.result.warnings += dict.fromkeys(
-            text for part in parts for text in part.result.warnings
-        )
-        shares = " and ".join(f"{weight:.2f} {each.hypothesis!r}" for each, weight in members)
-        best = self._best()
-        note = (
-            f"a blend, {shares}, has a held-out R² of {self.r2(decisions):.4f}, "
-            f"{best.hypothesis!r} alone {self.r2(best.decisions):.4f}. What it costs: no "
-            "facet and no bound of a member holds for the blend, so facets_ lists only what holds "
-            "in all members; hypothesis=Facets() learns one readable region"
-        )
-        return Candidate(whole, decisions, errors, found, note)
-
     # Whether usual regressors, which know nothing of costs and regions, predict better.
 
     def _guard(self, chosen: Candidate, details: dict[str, float]) -> list[str]:
@@ -556,19 +503,3 @@ class Race:
                 model.fit(signals[inside], wanted[inside], sample_weight=weights)
                 found[outside] = model.predict(signals[outside]).reshape(int(outside.sum()), -1)
         return found
-
-
-def blend_of(decisions: Array, whole: Block) -> tuple[Array, Array]:
-    """Return weights for decisions (members, N, n), and mixtures by weights of other rows.
-
-    Each half of the rows is mixed by the weights of the other half, so that their errors are those
-    of rows that did not choose the weights.
-    """
-    halves = np.arange(len(whole.weights)) % 2 == 0
-    mixed = np.empty(decisions.shape[1:])
-    for half in (halves, ~halves):
-        weights = best_weights(decisions[:, ~half], whole.rows(~half))
-        mixed[half] = np.einsum("t,tij->ij", weights, decisions[:, half])
-    weights = best_weights(decisions, whole)
-    weights[weights < LEAST_WEIGHT] = 0.0
-    return weights / weights.sum(), mixed

@@ -358,7 +358,7 @@ def _visited_vertices(hypothesis: Minkowski, rows: Block, theta: Array, most: in
     n = decisions.shape[1]
     scales = hypothesis.scales(theta, features, n)
     offsets = hypothesis.offsets(theta, features, n)
-    minimizers = TermMinimizers(hypothesis.terms_at(theta, n, features.shape[1]), n)
+    minimizers = TermMinimizers(hypothesis.terms_of(n), n)
     counts = scales.max(axis=0, initial=0.0) > 0.0
     parts = [minimizers.at(costs[rows]).points[:, counts] for rows in minimizers.chunks(len(costs))]
     points = np.concatenate(parts).reshape(len(costs), -1)

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from copy import deepcopy
-from dataclasses import replace
-from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -18,9 +14,7 @@ from sklearn.base import BaseEstimator
 from feaslearn.arrays import Array
 from feaslearn.data import Block
 from feaslearn.exceptions import (
-    CheckpointError,
     DataError,
-    FeaslearnError,
     Problems,
     SolverError,
     TimeLimitError,
@@ -28,27 +22,19 @@ from feaslearn.exceptions import (
 )
 from feaslearn.losses import Objective, Predictability
 from feaslearn.messages import LARGEST, beyond
-from feaslearn.parameters import FILE_NAME, Constraints, Either, Number, check_declared
+from feaslearn.parameters import Constraints, Either, Number, check_declared
 from feaslearn.results import (
     ENDS_ALL,
     Status,
     TrainingResult,
     remarks_heard,
 )
-from feaslearn.runs import Checkpoint, OutOfTime, one_blas_thread
-from feaslearn.runs.checkpoint import fingerprint
+from feaslearn.runs import OutOfTime, one_blas_thread
 from feaslearn.tolerances import SAME_TOL
-from feaslearn.trainers.known_refit import refit_within
 from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
 
 #: Returned decisions that lose this many times the training loss are a matter of ties.
 HIDDEN = 1.001
-#: Parameters of a trainer that do not change where a run leads.
-WITHOUT_EFFECT = ("checkpoint", "callback", "max_seconds")
-#: Errors in which pieces of a forged checkpoint end.
-FORGED = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
-
-CheckpointLike = str | os.PathLike[str] | None
 #: A limit on the time of a run.
 MAX_SECONDS = Either(None, Number(0.0, above=True))
 
@@ -62,8 +48,6 @@ class Trained(NamedTuple):
         The parameters of the hypothesis, one flat vector.
     result : TrainingResult
         Status, training loss, history, warnings.
-    stream : Stream or None, default=None
-        What a trainer needs to continue with more samples, where it can.
 
     Examples
     --------
@@ -77,7 +61,6 @@ class Trained(NamedTuple):
 
     theta: Array
     result: TrainingResult
-    stream: Any = None
 
 
 class Trainer(BaseEstimator, ABC):
@@ -89,19 +72,14 @@ class Trainer(BaseEstimator, ABC):
     See Also
     --------
     IterativeTrainer : Starts, limits, history, callback and the best iterate are taken care of.
-    feaslearn.checks.check_trainer : Whether a trainer of your own is right.
     """
 
     #: Whether `search` takes known constraints into account itself.
     uses_known: bool = False
-    #: Limit on the wall time, and the file of the checkpoint; a parameter where it is served.
+    #: Limit on the wall time; a parameter where it is served.
     max_seconds: float | None = None
-    checkpoint: CheckpointLike = None
     #: What parameters must be; those of a subclass are added to these.
-    parameter_constraints: ClassVar[Constraints] = {
-        "max_seconds": MAX_SECONDS,
-        "checkpoint": Either(None, FILE_NAME),
-    }
+    parameter_constraints: ClassVar[Constraints] = {"max_seconds": MAX_SECONDS}
 
     #: Whether outliers do not bias `search` where the norm is not squared.
     resists_outliers: ClassVar[bool] = False
@@ -177,9 +155,7 @@ class Trainer(BaseEstimator, ABC):
             tied_share=tied_share(objective, theta),
         )
 
-    def train(
-        self, objective: Objective, random: np.random.Generator, thorough: bool = True
-    ) -> Trained:
+    def train(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Refuse what this trainer does not serve, then search.
 
         Parameters
@@ -188,9 +164,6 @@ class Trainer(BaseEstimator, ABC):
             What to minimise.
         random : numpy.random.Generator
             Source of starts.
-        thorough : bool, default=True
-            Whether parameters are refitted to known constraints with all care, or just well
-            enough to compare hypotheses.
 
         Returns
         -------
@@ -208,11 +181,11 @@ class Trainer(BaseEstimator, ABC):
         self.check(problems)
         problems.raise_if_any(DataError, type(self).__name__)
 
-        with running(self, objective, random) as run:
-            whole, learned = run.objective, run.objective.learned()
+        with running(self, objective) as whole:
+            learned = whole.learned()
             self.refuse(learned)
             with remarks_heard() as said:
-                trained = self.search(whole if self.uses_known else learned, run.random)
+                trained = self.search(whole if self.uses_known else learned, random)
             trained.result.warnings.extend(said)
             if trained.result.status == "interrupted":
                 whole.run.clock.interrupt()
@@ -220,36 +193,23 @@ class Trainer(BaseEstimator, ABC):
                 trained.result.status = whole.run.ended()
             refuse_divergence(trained.theta)
             if learned is not whole and not self.uses_known:
-                trained = _within(whole, trained, run.random, thorough)
+                _within(whole, trained)
             if learned is not whole:
                 warn_of_empty_regions(whole, trained.theta, trained.result)
             warn_of_underdetermined(learned, trained.result)
             complete(whole, trained.theta, trained.result)
-            return run.done(trained)
+            return trained
 
 
-def _within(
-    objective: Objective, trained: Trained, random: np.random.Generator, thorough: bool
-) -> Trained:
-    """Refit what was trained without the known inequalities, and measure it within them."""
+def _within(objective: Objective, trained: Trained) -> None:
+    """Measure what was trained without the known inequalities within them."""
     result, before = trained.result, trained.result.objective
-    try:
-        theta = refit_within(objective, trained.theta, random, thorough)
-    except KeyboardInterrupt:
-        theta, result.status = trained.theta, "interrupted"
-    if objective.run.late() and result.status in ("optimal", "converged"):
-        result.status = objective.run.ended()
-    returned = returned_loss(objective, trained.theta)
-    if theta is not trained.theta:
-        moved = returned_loss(objective, theta)
-        theta, returned = (theta, moved) if moved < returned else (trained.theta, returned)
-    measure(objective, Trained(theta, result), returned)
+    measure(objective, trained)
     result.details["training loss of the region alone"] = before
     if abs(result.objective - before) > SAME_TOL * max(abs(before), SAME_TOL):
         # A minimum of the loss of the region alone proves nothing about the intersection.
         result.lower_bound = None
         result.status = "converged" if result.status == "optimal" else result.status
-    return Trained(theta, result)
 
 
 def measured(trainer: Trainer, objective: Objective, theta: Array, status: Status) -> Trained:
@@ -258,11 +218,11 @@ def measured(trainer: Trainer, objective: Objective, theta: Array, status: Statu
     return Trained(theta, trainer.result_of(objective, theta, status, n_iter=1, seconds=seconds))
 
 
-def measure(objective: Objective, trained: Trained, returned: float | None = None) -> None:
+def measure(objective: Objective, trained: Trained) -> None:
     """Write the losses of parameters on the samples of an objective into their result."""
     theta, result = trained.theta, trained.result
     result.objective = objective.value(theta)
-    result.returned_loss = returned_loss(objective, theta) if returned is None else returned
+    result.returned_loss = returned_loss(objective, theta)
     result.tied_share = tied_share(objective, theta)
 
 
@@ -327,57 +287,21 @@ def warn_of_empty_regions(objective: Objective, theta: Array, result: TrainingRe
         )
 
 
-# A run: the clock and the checkpoint of a trainer.
-
-
-class Running(NamedTuple):
-    """An objective within the limits of a trainer, its random numbers, and a checkpoint begun."""
-
-    objective: Objective
-    random: np.random.Generator
-    begun: Checkpoint | None
-
-    def done(self, trained: Trained) -> Trained:
-        """Remove the checkpoint of a run that came to its end."""
-        if self.begun is not None and trained.result.status not in ENDS_ALL:
-            self.begun.remove()
-        return trained
+# A run: the deadline of a trainer.
 
 
 @contextmanager
-def running(
-    trainer: Trainer, objective: Objective, random: np.random.Generator, seeded: bool = True
-) -> Iterator[Running]:
-    """Limit work to what a trainer allows, and resume from its checkpoint if there is one."""
-    # Work that is a part of another run only has its time limited: the whole run has one file.
-    # Without a seed of the user, a run with a checkpoint draws by the seed in its file.
-    limited, checkpoint = objective.limited(trainer.max_seconds), None
+def running(trainer: Trainer, objective: Objective) -> Iterator[Objective]:
+    """Limit work to what a trainer allows."""
     try:
         with one_blas_thread():
-            if trainer.checkpoint is not None and limited.run.checkpoint is None:
-                parts = _parts(trainer, limited, random if seeded else None)
-                seed = 0 if seeded else int(random.integers(2**63))
-                checkpoint = Checkpoint(trainer.checkpoint, parts, seed)
-                random = random if seeded else np.random.default_rng(checkpoint.seed)
-                limited = replace(limited, run=replace(limited.run, checkpoint=checkpoint))
-            yield Running(limited, random, checkpoint)
-    except FORGED as error:
-        # The checksum of a file shows damage, not forgery: its pieces may be anything.
-        if isinstance(error, FeaslearnError) or checkpoint is None or not checkpoint.resumed:
-            raise
-        raise CheckpointError(
-            f"the run that was resumed from {checkpoint.path} failed ({type(error).__name__}: "
-            f"{str(error)[:200]}). If this fit did not write the file, delete it to begin anew"
-        ) from error
+            yield objective.limited(trainer.max_seconds)
     except OutOfTime:
         if objective.run.clock.limited:
             raise  # the whole run has more to say
-        given = trainer.checkpoint
-        written = given is not None and Path(given).exists()
-        kept = "; what was finished is in the checkpoint" if written else ""
         raise TimeLimitError(
-            f"max_seconds={trainer.max_seconds!r} was over before there was any model{kept}. Allow "
-            "more time, or fit to fewer samples or a smaller hypothesis"
+            f"max_seconds={trainer.max_seconds!r} was over before there was any model. Allow more "
+            "time, or fit to fewer samples or a smaller hypothesis"
         ) from None
 
 
@@ -385,34 +309,8 @@ def train_once(
     trainer: Trainer,
     objective: Objective,
     random: np.random.Generator,
-    thorough: bool = True,
     spawn: bool = True,
 ) -> Trained:
-    """Train a fold or a member by a seed of its own, unless the checkpoint has its result."""
+    """Train a fold or a candidate by a seed of its own."""
     own = random.spawn(1)[0] if spawn else deepcopy(random)
-
-    def work() -> dict[str, object]:
-        trained = trainer.train(objective.within("trained"), own, thorough)
-        return {"theta": trained.theta, "result": vars(trained.result)}
-
-    def done(end: dict[str, Any]) -> bool:
-        return end["result"]["status"] not in ENDS_ALL
-
-    found = objective.run.cached("trained", work, done)
-    return Trained(found["theta"], TrainingResult(**found["result"]))
-
-
-def _parts(
-    trainer: Trainer, objective: Objective, random: np.random.Generator | None
-) -> dict[str, str]:
-    """Return what a checkpoint belongs to, by name."""
-    source = None if random is None else random.bit_generator
-    drawn = None if source is None else [source.state, repr(source.seed_seq)]
-    return {
-        "data": fingerprint(objective.samples.identity(objective.run.check_time)),
-        "hypothesis": fingerprint(objective.hypothesis),
-        "loss": fingerprint(objective.loss),
-        "trainer": fingerprint(trainer, leave_out=WITHOUT_EFFECT),
-        "random_state": fingerprint(drawn),
-        "version of feaslearn": str(sys.modules["feaslearn"].__version__),
-    }
+    return trainer.train(objective, own)

@@ -84,7 +84,7 @@ def test_the_program_s_value_is_the_loss(name: str, loss: str) -> None:
     for ties, gaps in ((False, False), (True, True)):
         whole = samples(1, n_rows=20, ties=ties, gaps=gaps)
         objective = problem(whole, MODELS[name], LOSSES[loss])
-        theta, result, _ = train(objective, ridge=0.0, sparsity=0.0)
+        theta, result = train(objective, ridge=0.0, sparsity=0.0)
         value = objective.value(theta)
         assert result.objective == pytest.approx(value, rel=1e-6, abs=1e-9)
         assert result.status == "optimal"
@@ -99,7 +99,7 @@ def test_the_program_s_value_is_the_loss(name: str, loss: str) -> None:
 def test_fast_path_and_program_agree(name: str) -> None:
     for seed, gaps in ((0, False), (1, True)):
         objective = problem(samples(seed, gaps=gaps), MODELS[name])
-        theta, result, _ = train(objective, ridge=0.0, sparsity=0.0)
+        theta, result = train(objective, ridge=0.0, sparsity=0.0)
         if isinstance(MODELS[name], fl.Minkowski):
             random = np.random.default_rng(0)
             fit = MinkowskiFit(MODELS[name], objective.samples, 5, random)
@@ -136,7 +136,7 @@ def test_against_a_program_written_out() -> None:
     errors = cp.multiply(np.sqrt(whole.weights)[:, None], whole.decisions - guess)
     program = cp.Problem(cp.Minimize(cp.sum_squares(errors)), [scales >= 0])
     program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
-    _, result, _ = train(problem(whole, fl.Minkowski.hypersimplices(3)), ridge=0.0, sparsity=0.0)
+    _, result = train(problem(whole, fl.Minkowski.hypersimplices(3)), ridge=0.0, sparsity=0.0)
     assert result.objective == pytest.approx(program.value, rel=1e-6)
     # The rows matter here: without them the optimum is lower.
     free = cp.Problem(cp.Minimize(cp.sum_squares(errors)))
@@ -153,7 +153,7 @@ def test_recovers_the_truth_without_noise() -> None:
     theta = truth.layout(3, 3).pack(blocks)
     decisions = truth.predict(theta, features, costs)
     whole = Block(features, costs, decisions, np.full(200, 1 / 200))
-    found, result, _ = train(problem(whole, truth))
+    found, result = train(problem(whole, truth))
     np.testing.assert_allclose(found, theta, atol=1e-6)
     assert result.objective < 1e-15
     assert result.details["ridge"] == 0.0
@@ -191,7 +191,7 @@ def test_robust_fits_forget_anomalies() -> None:
     spoiled[::12] += 30.0
     bad = problem(whole._replace(decisions=spoiled), fl.Minkowski.hypersimplices(3))
     moved = train(bad).theta
-    theta, result, _ = train(bad, robust=True)
+    theta, result = train(bad, robust=True)
     assert np.abs(theta - plain).max() < 0.1 * np.abs(moved - plain).max()
     assert result.status == "converged"
     assert result.details["samples that count less than half"] >= 10
@@ -202,7 +202,7 @@ def test_terms_that_come_twice_or_are_points_are_solved_and_said() -> None:
     point = fl.Term(fl.Hypersimplex(3, 3))
     model = fl.Minkowski([pair, fl.Term(fl.Simplex(3)), pair, point])
     objective = problem(samples(0), model)
-    theta, result, _ = train(objective, ridge=0.0, sparsity=0.0)
+    theta, result = train(objective, ridge=0.0, sparsity=0.0)
     slim = fl.Minkowski([pair, fl.Term(fl.Simplex(3))])
     expected = train(problem(samples(0), slim), ridge=0.0, sparsity=0.0).result
     assert result.objective == pytest.approx(expected.objective, rel=1e-6)
@@ -216,7 +216,7 @@ def test_data_that_ask_for_negative_scales_get_none() -> None:
     whole = samples(0)
     turned = whole._replace(costs=-whole.costs)
     for loss in (LOSSES["predictability-squared"], LOSSES["suboptimality-l1"]):
-        theta, result, _ = train(
+        theta, result = train(
             problem(turned, fl.Minkowski.hypersimplices(3, scale="constant"), loss)
         )
         alpha = fl.Minkowski.hypersimplices(3, scale="constant").layout(3, 3).unpack(theta)["alpha"]
@@ -227,22 +227,22 @@ def test_data_that_ask_for_negative_scales_get_none() -> None:
 
 def test_fewer_samples_than_parameters() -> None:
     whole = samples(0, n_rows=4)
-    theta, result, _ = train(problem(whole, fl.Minkowski("auto")))
+    theta, result = train(problem(whole, fl.Minkowski("auto")))
     assert np.isfinite(theta).all()
     assert "cannot determine them" in result.warnings[-1]
     one = Block(*(array[:1] for array in whole))._replace(weights=np.ones(1))
-    theta, result, _ = train(problem(one, fl.Minkowski("auto")))
+    theta, result = train(problem(one, fl.Minkowski("auto")))
     assert result.objective < 1e-9
 
 
 def test_too_many_ties_fall_back_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("feaslearn.trainers.minkowski_fit.programs.MOST_LATENT", 10)
     objective = problem(samples(0, ties=True), fl.Minkowski.hypersimplices(3))
-    _, result, _ = train(objective)
+    _, result = train(objective)
     assert result.status == "converged"
     assert result.lower_bound is None
     assert "too many for a program" in result.warnings[0]
-    _, result, _ = train(objective, robust=True)
+    _, result = train(objective, robust=True)
     assert result.status == "converged"
     assert "which robust fits cannot use" in result.warnings[0]
     with pytest.raises(fl.exceptions.UnsupportedError, match="train on fewer samples"):

@@ -17,7 +17,6 @@ from feaslearn.known import KnownLimits
 from feaslearn.losses import Objective
 from feaslearn.messages import list_first, row_number
 from feaslearn.parameters import NOT_NEGATIVE, Constraints, Either
-from feaslearn.runs.memory import check_memory
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
@@ -26,7 +25,7 @@ from feaslearn.trainers.facets.exceptional import exceptional_rows
 from feaslearn.trainers.facets.learn import learn_facets
 from feaslearn.trainers.facets.noisy import learn_noisy
 from feaslearn.trainers.facets.rows import STEP, Learned, Task, column_steps
-from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer, measured
+from feaslearn.trainers.trainer import Trained, Trainer, measured
 
 #: Savings beyond so many standard deviations of the errors contradict another decision.
 CLEARLY = 5.0
@@ -59,8 +58,6 @@ class FacetLearning(Trainer):
         from the data.
     max_seconds : float, default=None
         Limit on the wall time.
-    checkpoint : path-like, default=None
-        Accepted as by all trainers. A search has no finished pieces to keep: it begins again.
 
     Examples
     --------
@@ -76,7 +73,6 @@ class FacetLearning(Trainer):
 
     noise: float | str = "auto"
     max_seconds: float | None = None
-    checkpoint: CheckpointLike = None
 
     parameter_constraints: ClassVar[Constraints] = {"noise": Either("auto", NOT_NEGATIVE)}
 
@@ -91,7 +87,6 @@ class FacetLearning(Trainer):
         objective = objective.limited(self.max_seconds)
         run = objective.run
         hypothesis = cast(Facets, without_known(objective.hypothesis))
-        _check_size(objective)
         whole, known = _rows_of(objective)
         complete = complete_rows(whole)
         if not complete.any():
@@ -200,16 +195,6 @@ def _rows_of(objective: Objective) -> tuple[Block, KnownLimits | None]:
         return whole, None
     features, known = objective.known.split(whole.features)
     return whole._replace(features=features), known
-
-
-def _check_size(objective: Objective) -> None:
-    """Refuse samples whose copies, limits and duals would not fit into memory."""
-    count, n, k = objective.n_samples, objective.n_decisions, objective.n_features
-    check_memory(
-        count * (10.0 * (2 * n + k) + n * (n + 60.0)),
-        f"facets of {count} samples with {n} decisions and {k} features",
-        "fit to fewer samples",
-    )
 
 
 def _given(hypothesis: Facets, rows: Block) -> tuple[tuple[Array, Array] | None, Array | None]:

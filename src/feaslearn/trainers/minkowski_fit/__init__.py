@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from feaslearn.trainers.minkowski_fit.column_generation import grow
 from feaslearn.trainers.minkowski_fit.fit import ANOMALOUS, Fitted, MinkowskiFit, choose_scale
 from feaslearn.trainers.minkowski_fit.penalized import Penalties
 from feaslearn.trainers.minkowski_fit.programs import by_other_loss, term_warnings, with_ties
@@ -14,7 +13,6 @@ __all__ = [
     "Penalties",
     "by_other_loss",
     "choose_scale",
-    "grow",
     "term_warnings",
     "with_ties",
 ]

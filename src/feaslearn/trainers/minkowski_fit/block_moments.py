@@ -11,9 +11,8 @@ import numpy as np
 from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block
 from feaslearn.hypotheses.minkowski import Minkowski
-from feaslearn.hypotheses.pattern_kernels import pattern_sums
 from feaslearn.hypotheses.scale_basis import ScaleBasis
-from feaslearn.hypotheses.term import Term, TermPatterns
+from feaslearn.hypotheses.term import Term
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split, Units, gram_of
 
@@ -42,7 +41,6 @@ class BlockMoments:
         self.basis: ScaleBasis = hypothesis.basis(k)
         terms = hypothesis.terms_of(n)
         self.minimizers = TermMinimizers(terms, n)
-        self.patterns = TermPatterns.of(terms, n)
         self.shared = bool(terms) and hypothesis.scale == "shared"
         basis, offset = self.basis, bool(hypothesis.offset)
         self.split = Split(basis.size, k, basis.knotted, offset, basis.groups)
@@ -59,10 +57,6 @@ class BlockMoments:
 
     def of(self, block: Block, check_time: Callable[[], None] | None = None) -> Moments:
         """Return the moments of all rows; ``check_time`` raises where the time is up."""
-        found = None if self.patterns is None else self._by_patterns(self.patterns, block)
-        return self._one_by_one(block, check_time) if found is None else found
-
-    def _one_by_one(self, block: Block, check_time: Callable[[], None] | None = None) -> Moments:
         make = moments_by_decision if self.by_decision else Moments.of
 
         def parts() -> Iterator[Moments]:
@@ -73,34 +67,6 @@ class BlockMoments:
                 yield make(piece.rows, self.split)._replace(tied=tied)
 
         return reduce(lambda one, other: Moments.total([one, other]), parts())
-
-    def _by_patterns(self, patterns: TermPatterns, block: Block) -> Moments | None:
-        """Add up rows with the same minimisers together; others, with ties or gaps, alone."""
-        costs, decisions = (np.ascontiguousarray(a.T) for a in (block.costs, block.decisions))
-        found = patterns.at(costs, decisions)
-        if found is None:
-            return None
-        numbers, rows = found
-        split, units = self.split, self.units
-        width = split.n_functions + self.n
-        table = np.zeros((len(rows), width + width % 2, width + width % 2))
-        if split.knotted:
-            psi = self.psi(block.features)
-            parts = [psi, units.apply(block.features)] if split.offset else [psi]
-            functions = np.ascontiguousarray(np.hstack(parts).T)
-            level, shrink = np.zeros(len(functions)), np.ones(len(functions))
-        else:
-            functions = np.ascontiguousarray(block.features[:, : split.n_functions].T)
-            level, shrink = units.mean, 1.0 / units.scale
-        weights = np.ascontiguousarray(block.weights)
-        pattern_sums(numbers, functions, level, shrink, decisions, units.center, weights, table)
-        points, _ = self._points(np.ascontiguousarray(block.costs[rows]))
-        moments = Moments.of_patterns(table, points, split)
-        alone = numbers < 0
-        moments = moments._replace(observed=float((~alone).sum() * self.n))
-        if alone.any():
-            moments = Moments.total([moments, self._one_by_one(block.rows(alone))])
-        return moments
 
     def psi(self, features: Array) -> Array:
         """Return the functions of the scales at rows of features."""

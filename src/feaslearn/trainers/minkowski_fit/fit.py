@@ -14,7 +14,6 @@ from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.losses import Objective
 from feaslearn.runs import OutOfTime, Run
-from feaslearn.runs.memory import check_memory
 from feaslearn.tolerances import ACCEPT_TOL, CONVERGED_TOL, SUM_ROUNDING, VISIBLE_TOL
 from feaslearn.trainers.minkowski_fit.block_moments import Piece, moments_by_decision
 from feaslearn.trainers.minkowski_fit.moments import Moments, Rows
@@ -91,7 +90,6 @@ class MinkowskiFit:
         # noise made positive stays so for the sample that is left out, which favours weak ones.
         self.scarce = self.few and count <= self.passes.n + self.passes.k
         n_folds = 1 if self.scarce else n_folds
-        _check_size(self.passes, n_folds)
         self._folds = Folds.draw(samples, n_folds, random, self._run.check_time)
 
     @cached_property
@@ -350,17 +348,6 @@ def _size(block: Block) -> float:
     """Return the weighted mean of squared decisions."""
     squares = np.nan_to_num(block.decisions**2).sum(axis=1)
     return float(block.weights @ squares / block.weights.sum())
-
-
-def _check_size(passes: Passes, n_folds: int) -> None:
-    """Refuse terms whose moments would not fit into memory."""
-    terms, (groups, functions) = passes.minimizers.count, passes.shape
-    check_memory(
-        (n_folds + 4.0) * (groups * functions) ** 2,
-        f"the moments of {terms} terms with {functions} coefficients each, in {n_folds} folds,",
-        "use fewer terms or features, Minkowski(..., scale='constant'), or penalties that are "
-        "given: Convex(ridge=..., sparsity=...)",
-    )
 
 
 def _close(one: Answer, other: Answer) -> bool:

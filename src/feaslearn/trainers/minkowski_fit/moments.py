@@ -86,29 +86,6 @@ class Moments(NamedTuple):
         )
 
     @classmethod
-    def of_patterns(cls, table: Array, points: Array, split: Split) -> Moments:
-        """Return the moments of samples that share minimisers, from plain moments of each kind."""
-        n, B = points.shape[2], split.n_functions
-        upper = np.triu(table[:, :B, :B])
-        S = upper + np.triu(upper, 1).transpose(0, 2, 1)
-        R = table[:, :B, B : B + n]
-        psi, phi = split.psi, split.phi
-        squares = np.einsum("pjj->j", table[:, B : B + n, B : B + n])
-        total, pairs = S.sum(axis=0), points @ points.transpose(0, 2, 1)
-        bb = np.repeat(total[phi, phi][:, :, None], n, axis=2)
-        return cls(
-            np.tensordot(pairs, S[:, psi, psi], (0, 0)).transpose(0, 2, 1, 3),
-            np.tensordot(points, S[:, psi, phi], (0, 0)).transpose(0, 2, 3, 1),
-            bb,
-            np.einsum("ptj,pmj->tm", points, R[:, psi]),
-            R.sum(axis=0)[phi],
-            float(squares.sum()),
-            total,
-            float(total[split.constant, split.constant].sum()),
-            0.0,
-        )
-
-    @classmethod
     def total(cls, parts: Sequence[Moments]) -> Moments:
         """Return the moments of all parts together."""
         # To leave a part out, add up the others: a difference would hold rounding where they hold

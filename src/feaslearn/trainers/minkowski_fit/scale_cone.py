@@ -46,7 +46,7 @@ class ScaleCone:
     # solution is there. Each problem begins with the active rows of the last one.
 
     def __init__(
-        self, shape: tuple[int, int], separation: NegativeRows | None, run: Run | None = None
+        self, shape: tuple[int, int], separation: NegativeScales | None, run: Run | None = None
     ) -> None:
         self._separation, self._run = separation, run or Run()
         self._needed: dict[Row, Array] = {}
@@ -198,31 +198,14 @@ class Found(NamedTuple):
         )
 
 
-class NegativeRows:
-    """A separation oracle: rows of a working set at which scales are negative, and no others."""
-
-    def __init__(self, psi: Array) -> None:
-        self._kept = psi
-
-    def find(
-        self, a: Array, known: Mapping[Row, Array], everywhere: bool = True
-    ) -> dict[Row, Array]:
-        """Return rows where the scales of coefficients ``a`` (G, M) are negative, but for known."""
-        return _chosen(_found(self._kept, a), known) if len(self._kept) else {}
-
-    def violated(self, solutions: Sequence[Array]) -> list[bool]:
-        """Say which coefficients violate rows outside of the working set, and add those to it."""
-        return [False] * len(solutions)
-
-
-class NegativeScales(NegativeRows):
+class NegativeScales:
     """A separation oracle over all samples, with a working set of rows that is asked first."""
 
     # Scales that are not negative at a corner of the smallest box around all features are negative
     # nowhere; otherwise one pass over all samples serves several solutions.
 
     def __init__(self, passes: Passes, sums: Sums) -> None:
-        super().__init__(passes.of.psi(passes.first.features))
+        self._kept = passes.of.psi(passes.first.features)
         self._passes, self._ends = passes, (sums.low, sums.high)
         #: Scales that were negative by more than rounding in the last look.
         self.clipped = 0
@@ -244,7 +227,7 @@ class NegativeScales(NegativeRows):
         return self._remembered(_chosen(found, known))
 
     def violated(self, solutions: Sequence[Array]) -> list[bool]:
-        """Say which coefficients have negative scales outside of the working set."""
+        """Say which coefficients violate rows outside of the working set, and add those to it."""
         answers = [False] * len(solutions)
         places = [i for i, a in enumerate(solutions) if self._possible(a)]
         if self._passes.exact or not places:

@@ -12,7 +12,6 @@ from feaslearn.data import Block
 from feaslearn.hypotheses import MapHypothesis
 from feaslearn.hypotheses.map_hypothesis import Maps
 from feaslearn.losses import Loss, Objective, Suboptimality
-from feaslearn.runs.memory import check_memory
 from feaslearn.tolerances import TIE_TOL
 
 
@@ -48,12 +47,6 @@ class EnumeratedSamples:
         units[units == 0.0] = 1.0
         features = whole.features / units
         points = primitive.vertices()
-        count, width = len(features), features.shape[1] * (points.shape[1] + 1)
-        check_memory(
-            3.0 * count * len(points) * width,
-            f"{count} samples of {width} numbers at each of {len(points)} points",
-            "train on fewer samples, or with a set of fewer points",
-        )
         psi = np.einsum("ik,mj->imkj", features, points).reshape(len(features), len(points), -1)
         if not primitive.absorbs_offset:
             repeated = np.repeat(features[:, None, :], len(points), axis=1)

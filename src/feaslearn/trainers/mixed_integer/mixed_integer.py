@@ -24,7 +24,7 @@ from feaslearn.trainers.mixed_integer.enumerated_search import search_enumerated
 from feaslearn.trainers.mixed_integer.node_program import Callback, Found, Watch
 from feaslearn.trainers.mixed_integer.ternary_program import TANGENTS, TernaryProgram
 from feaslearn.trainers.standardize import least_squares
-from feaslearn.trainers.trainer import CheckpointLike, Trained, Trainer, measured
+from feaslearn.trainers.trainer import Trained, Trainer, measured
 
 logger = logging.getLogger("feaslearn")
 
@@ -68,8 +68,6 @@ class MixedInteger(Trainer):
         Random starts of the heuristics before the proof.
     callback : callable, default=None
         Called with the step, the lower bound and the loss so far; a true answer stops the search.
-    checkpoint : path-like, default=None
-        Accepted as by all trainers. A search has no finished pieces to keep: it begins again.
 
     References
     ----------
@@ -92,7 +90,6 @@ class MixedInteger(Trainer):
     max_iter: int | None = None
     n_starts: int = 10
     callback: Callback | None = None
-    checkpoint: CheckpointLike = None
 
     parameter_constraints: ClassVar[Constraints] = {
         "tol": GAP,

@@ -10,28 +10,13 @@ from feaslearn.arrays import Indices
 from feaslearn.data import Block
 from feaslearn.losses import Loss, Suboptimality
 from feaslearn.runs import Run
-from feaslearn.runs.memory import check_memory
 from feaslearn.sets import Box, Hypersimplex, L1Ball, PrimitiveSet, Simplex
 from feaslearn.solvers.mip import MixedIntegerProgram
-
-#: Bytes that a row of a program takes, as it is written and in the solver.
-ROW_BYTES = 600.0
-
 
 #: Tangents of a square that the program begins with, in units of the decisions' spread.
 TANGENTS = (0.0, 0.25, 1.0)
 
 Columns = Indices
-
-
-def check_program(count: int, rows: int) -> None:
-    """Refuse a program over all samples that would not fit into memory."""
-    check_memory(
-        float(count) * rows * ROW_BYTES,
-        f"the rows of an integer program over {count} samples, {rows} for each,",
-        "train on fewer samples, or use Affine, whose trainers grow with the data only linearly",
-        size=1,
-    )
 
 
 class TernaryProgram:
@@ -58,7 +43,6 @@ class TernaryProgram:
         self._priced = isinstance(loss, Suboptimality)
         self._costs = loss.unit_costs(whole.costs)
         n, k, p = whole.decisions.shape[1], whole.features.shape[1], primitive.dimension
-        check_program(len(whole.weights), 8 * n * p + len(self._form.h) + 2 * n)
         self.plus = self.model.columns(n, p, lower=0.0, upper=1.0, integer=True)
         self.minus = self.model.columns(n, p, lower=0.0, upper=1.0, integer=True)
         self.b = self.model.columns(k, n)

@@ -1,0 +1,385 @@
+r"""Theorem 3.3, equations (10a) and (10b), to global optimality by SCIP or Gurobi.
+
+.. math::
+    \min_{A, b, \gamma, z, \lambda} \sum_i w_i \|\gamma_i\| \quad \text{s.t.} \quad
+    & x_i + \gamma_i = A(s_i) z_i + b(s_i), \quad Hz_i - h \in K, \\
+    & A(s_i)'c_i - H'\lambda_i = 0, \quad \lambda_i \in K^*, \quad
+      c_i'(x_i + \gamma_i - b(s_i)) - \lambda_i'h \le 0
+
+Strong duality makes the optimality of z linear in :math:`\lambda`, so that only :math:`A z`
+multiplies unknowns. Suboptimality has an excess cost
+:math:`J_i \ge c_i'(x_i - b(s_i)) - \lambda_i'h`, :math:`J_i \ge 0`, instead of the last row.
+
+The size of the program grows with the samples. Where its optimum needs a tie, a solver meets the
+tie only to its tolerance; what is found is measured by the losses of this package, which see ties
+exactly, and the gap between loss and lower bound then stays open.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from feaslearn.arrays import Array
+from feaslearn.exceptions import DataError, MissingExtraError, SolverError, UnsupportedError
+from feaslearn.paper.algorithm_1 import algorithm1
+from feaslearn.paper.enumerated import EnumeratedSamples, NodeProgram
+from feaslearn.paper.losses import Suboptimality
+from feaslearn.paper.milp import bounded, check_gap, improved, starts
+from feaslearn.paper.problem import Clock, Found, Problem
+from feaslearn.paper.regions import Affine, Maps
+from feaslearn.paper.regions.image import form_of
+from feaslearn.tolerances import ACCEPT_TOL, ZERO_LOSS
+
+#: Listed points up to which the heuristics of binary sets serve the continuous one.
+FEW_POINTS = 64
+#: Steps of Algorithm 1 from each start.
+STEPS = 100
+
+
+def bilinear(
+    problem: Problem,
+    *,
+    solver: Literal["auto", "scip", "gurobi"] = "auto",
+    max_seconds: float | None = 60.0,
+    tol: float = 1e-3,
+    radius: float = 3.0,
+    n_starts: int = 10,
+    seed: int = 0,
+) -> Found:
+    """Solve the bilinear program of a free affine map with a lower bound.
+
+    Parameters
+    ----------
+    problem : Problem
+        An `Affine` region of a convex set without semidefinite cones.
+    solver : {"auto", "scip", "gurobi"}, default="auto"
+        What solves it; "auto" is SCIP where it is installed, otherwise Gurobi.
+    max_seconds : float, default=60.0
+        Limit on the wall time; None for none. The best parameters so far are returned.
+    tol : float, default=1e-3
+        Relative gap between loss and lower bound at which the search ends.
+    radius : float, default=3.0
+        The search is limited to entries of A and b of at most this, with decisions measured from
+        their mean in units of the largest distance from it, and features in units of their largest
+        value. The lower bound holds for regions within that limit.
+    n_starts : int, default=10
+        Starts of the heuristics, which give the solver a loss to beat.
+    seed : int, default=0
+        Seed of the starts.
+
+    Returns
+    -------
+    Found
+        With a lower bound; its status is "stalled" where the solver ends with a larger gap.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import feaslearn.paper as paper
+    >>> from feaslearn import Simplex
+    >>> costs = np.array([[0.2, 0.8], [0.8, 0.2]])
+    >>> data = paper.Data(np.zeros((2, 0)), np.eye(2), costs)
+    >>> found = paper.bilinear(paper.Problem.of(paper.Affine(Simplex(2)), data))
+    >>> found.status, round(found.objective, 6)
+    ('optimal', 0.0)
+    """
+    region = problem.region
+    if not isinstance(region, Affine) or region.Z.discrete:
+        raise UnsupportedError(
+            f"bilinear: {region!r} is not an Affine image of a convex set (convex serves Scaled, "
+            "ternary serves Ternary, mixed_integer serves binary sets)"
+        )
+    if any(cone.kind == "semidefinite" for cone in form_of(region.Z).cones):
+        raise UnsupportedError(
+            f"bilinear: {region.Z!r} has semidefinite cones, which SCIP and Gurobi do not take "
+            "(algorithm1 and algorithm2 do)"
+        )
+    check_gap(tol)
+    if not radius > 0.0:
+        raise DataError(f"radius must be positive, not {radius!r}")
+    # SCIP and Gurobi hear of Ctrl-C by themselves: the clock alone would wait for their end.
+    clock, program_solver = Clock(max_seconds), make_solver(solver)
+    random, options = np.random.default_rng(seed), {"n_starts": n_starts, "max_iter": STEPS}
+    first = algorithm1(problem, max_seconds=max_seconds, seed=random, **options)
+    best, value, bound, status = first.theta, first.objective, 0.0, first.status
+    if status == "interrupted":
+        return bounded(problem, best, status, bound, clock)
+    try:
+        listed = _listed(problem, lambda samples: starts(samples, random, n_starts, clock), clock)
+        best, value = _least(problem, [best, *listed])
+        program = BilinearProgram(problem, program_solver, radius)
+        if value <= ZERO_LOSS * program.unit:
+            status = "optimal"
+        elif clock.late():
+            status = "time limit"
+        else:
+            theta, ended = program.solve(value * (1.0 + ACCEPT_TOL), clock.left, tol)
+            if theta is not None:
+                # Near ties that the solver meets only to its tolerance, the exact loss is larger.
+                polished = _listed(problem, lambda samples: [samples.beta(theta)], clock)
+                best, value = _least(problem, [best, theta, *polished])
+            bound = min(ended.bound, value)
+            status = "stalled" if ended.finished else "time limit"
+            if value - bound <= 1.1 * tol * value:
+                status = "optimal"
+    except KeyboardInterrupt:
+        status = "interrupted"
+    return bounded(problem, best, status, bound, clock)
+
+
+def _listed(
+    problem: Problem, betas: Callable[[EnumeratedSamples], Iterable[Array]], clock: Clock
+) -> list[Array]:
+    """Return the best parameters that keep the points of others, where Z has few vertices."""
+    Z, loss = problem.region.Z, problem.loss
+    served = form_of(Z).polyhedral and (loss.norm != "l2" or loss.squared)
+    if not served or len(Z.vertices()) > FEW_POINTS:
+        return []
+    samples = EnumeratedSamples.of(problem)
+    program = NodeProgram(samples, clock)
+    return [samples.theta(improved(program, beta)[1]) for beta in betas(samples)]
+
+
+def _least(problem: Problem, thetas: list[Array]) -> tuple[Array, float]:
+    """Return the parameters of least loss, the first of several, and that loss."""
+    values = [problem.value(theta) for theta in thetas]
+    best = int(np.argmin(values))
+    return thetas[best], values[best]
+
+
+class BilinearProgram:
+    """Every sample's optimality conditions, with one map for all of them (module head).
+
+    Decisions are measured from their mean, in units of the largest distance from it, and features
+    in units of their largest value; in these, entries of A and b are at most ``radius``.
+    """
+
+    def __init__(self, problem: Problem, solver: BilinearSolver, radius: float) -> None:
+        self._samples, self._solver, self._loss = problem.samples, solver, problem.loss
+        self._region, Z = problem.region, problem.region.Z
+        n, k, p = problem.n_decisions, problem.n_features, Z.dimension
+        self._form, self._priced = form_of(Z), isinstance(problem.loss, Suboptimality)
+        decisions = problem.samples.decisions
+        self.middle = np.nan_to_num(np.nanmean(decisions, axis=0))
+        self.scale = float(np.nanmax(np.abs(decisions - self.middle))) or 1.0
+        self._units = np.abs(problem.samples.features).max(axis=0)
+        self._units[self._units == 0.0] = 1.0
+        self._costs = problem.loss.unit_costs(problem.samples.costs)
+        limits = Z.minimum(np.vstack([np.eye(p), -np.eye(p)]))
+        self._low, self._high = limits[:p], -limits[p:]
+        self.A = self._variables((k, n, p), -radius, radius)
+        free = 0.0 if Z.absorbs_offset else radius
+        self.b = self._variables((k, n), -free, free)
+        self._cost: Any = 0.0
+        for i, weight in enumerate(problem.samples.weights):
+            self._cost = self._cost + float(weight) * self._sample(i)
+
+    def _variables(
+        self, shape: tuple[int, ...], low: float | Array, high: float | Array
+    ) -> NDArray[Any]:
+        made = np.empty(shape, dtype=object)
+        lows, highs = np.broadcast_to(low, shape), np.broadcast_to(high, shape)
+        for at in np.ndindex(*shape):
+            made[at] = self._solver.variable(float(lows[at]), float(highs[at]))
+        return made
+
+    def _sample(self, i: int) -> Any:
+        """Add the rows of a sample; return its loss."""
+        form, add = self._form, self._solver.add
+        phi, c = self._samples.features[i] / self._units, self._costs[i]
+        x = (self._samples.decisions[i] - self.middle) / self.scale
+        A, b = np.einsum("k,knp->np", phi, self.A), phi @ self.b
+        z = self._variables(self._low.shape, self._low, self._high)
+        multipliers = self._variables((len(form.h),), -np.inf, np.inf)
+        self._in_cone(form.H @ z - form.h, dual=False)
+        self._in_cone(multipliers, dual=True)
+        for j in range(len(z)):
+            add(c @ A[:, j] - form.H[:, j] @ multipliers == 0.0)
+        image = self._variables(x.shape, -np.inf, np.inf)
+        for row in range(len(x)):
+            add(A[row] @ z + b[row] - image[row] == 0.0)
+        bound = multipliers @ form.h
+        if not self._priced:
+            add(c @ (image - b) - bound <= 0.0)
+            return self._norm((image - x)[~np.isnan(x)])
+        excess = self._solver.variable(0.0, np.inf)
+        add(c @ (x - b) - bound - excess <= 0.0)
+        return self._norm(np.append(image - x, excess))
+
+    def _in_cone(self, slack: NDArray[Any], dual: bool) -> None:
+        """Add ``slack in K``, or in the dual cone, which is free where K is zero."""
+        for cone, rows in self._form.blocks():
+            part = slack[rows]
+            if cone.size == 0 or (cone.kind == "zero" and dual):
+                continue
+            if cone.kind == "second-order":
+                self._solver.add(part[0] >= 0.0)
+                self._solver.add((part[1:] ** 2).sum() - part[0] * part[0] <= 0.0)
+                continue
+            for entry in part:
+                self._solver.add(entry == 0.0 if cone.kind == "zero" else entry >= 0.0)
+
+    def _norm(self, residuals: NDArray[Any]) -> Any:
+        """Return an expression that is at least the norm of expressions, squared where asked."""
+        solver, norm = self._solver, self._loss.norm
+        if len(residuals) == 0:
+            return 0.0
+        if norm == "l2":
+            total = solver.variable(0.0, np.inf)
+            square = (residuals**2).sum()
+            solver.add(square - (total if self._loss.squared else total * total) <= 0.0)
+            return total
+        sizes = self._variables((len(residuals) if norm == "l1" else 1,), 0.0, np.inf)
+        for residual, size in zip(residuals, np.broadcast_to(sizes, len(residuals)), strict=True):
+            solver.add(size - residual >= 0.0)
+            solver.add(size + residual >= 0.0)
+        return sizes.sum()
+
+    @property
+    def unit(self) -> float:
+        """The unit of the loss."""
+        return self.scale**2 if self._loss.is_squared_l2 else self.scale
+
+    def solve(self, cutoff: float, seconds: float, gap: float) -> tuple[Array | None, Ended]:
+        """Minimise below a loss; return parameters of the region, and how it ended."""
+        wanted = [*self.A.ravel(), *self.b.ravel()]
+        ended = self._solver.minimize(self._cost, wanted, cutoff / self.unit, seconds, gap)
+        ended = ended._replace(bound=ended.bound * self.unit)
+        if ended.values is None:
+            return None, ended
+        A = ended.values[: self.A.size].reshape(self.A.shape)
+        b = ended.values[self.A.size :].reshape(self.b.shape)
+        units = self.scale / self._units
+        offset = b * units[:, None]
+        offset[0] += self.middle
+        return self._region.theta_of(Maps(A * units[:, None, None], offset)), ended
+
+
+# SCIP and Gurobi, by expressions of the solver itself.
+
+
+class Ended(NamedTuple):
+    """Values of the variables asked for (None without a solution), a bound, and whether it ended.
+
+    ``finished`` is False where a limit ended the search.
+    """
+
+    values: Array | None
+    bound: float
+    finished: bool
+
+
+def make_solver(name: str) -> BilinearSolver:
+    """Return a solver by name; "auto" is SCIP where it is installed, otherwise Gurobi."""
+    known: dict[str, type[BilinearSolver]] = {"scip": Scip, "gurobi": Gurobi}
+    if name in known:
+        return known[name]()
+    if name != "auto":
+        raise DataError(f"solver={name!r} is not known; use 'auto', 'scip' or 'gurobi'")
+    with contextlib.suppress(MissingExtraError):
+        return Scip()
+    with contextlib.suppress(MissingExtraError):
+        return Gurobi()
+    raise MissingExtraError("pyscipopt", "scip")
+
+
+class Scip:
+    """SCIP, through PySCIPOpt."""
+
+    def __init__(self) -> None:
+        try:
+            from pyscipopt import Model
+        except ImportError:
+            raise MissingExtraError("pyscipopt", "scip") from None
+        self._model: Any = Model()
+        self._model.hideOutput()
+
+    def variable(self, lower: float, upper: float) -> Any:
+        """Add a variable; infinite bounds are none."""
+        low, high = (None if np.isinf(bound) else float(bound) for bound in (lower, upper))
+        return self._model.addVar(lb=low, ub=high)
+
+    def add(self, constraint: Any) -> None:
+        """Add a constraint."""
+        self._model.addCons(constraint)
+
+    def minimize(
+        self, cost: Any, wanted: list[Any], cutoff: float, seconds: float, gap: float
+    ) -> Ended:
+        """Minimise below the cutoff."""
+        model = self._model
+        model.setObjective(cost, "minimize")
+        model.setObjlimit(cutoff)
+        model.setParam("limits/gap", gap)
+        model.setParam("randomization/randomseedshift", 0)
+        if np.isfinite(seconds):
+            model.setParam("limits/time", max(float(seconds), 1e-3))
+        model.optimize()
+        status = model.getStatus()
+        if status in ("unbounded", "inforunbd"):
+            raise SolverError(f"SCIP ended with status {status!r} on the bilinear program")
+        if status == "userinterrupt":
+            raise KeyboardInterrupt
+        finished = status in ("optimal", "gaplimit", "infeasible")
+        values = None
+        if model.getNSols() > 0:
+            values = np.array([model.getVal(variable) for variable in wanted])
+        # Nothing below the cutoff: the cutoff itself is a bound.
+        bound = cutoff if status == "infeasible" else min(cutoff, float(model.getDualbound()))
+        return Ended(values, bound, finished)
+
+
+class Gurobi:
+    """Gurobi, through gurobipy; needs a licence."""
+
+    def __init__(self) -> None:
+        try:
+            import gurobipy
+        except ImportError:
+            raise MissingExtraError("gurobipy", "gurobi") from None
+        self._gurobi: Any = gurobipy
+        try:
+            environment = gurobipy.Env(params={"OutputFlag": 0})
+            self._model: Any = gurobipy.Model(env=environment)
+        except gurobipy.GurobiError as error:
+            raise SolverError(f"Gurobi does not start: {error}") from None
+
+    def variable(self, lower: float, upper: float) -> Any:
+        """Add a variable."""
+        return self._model.addVar(lb=float(lower), ub=float(upper))
+
+    def add(self, constraint: Any) -> None:
+        """Add a constraint."""
+        self._model.addConstr(constraint)
+
+    def minimize(
+        self, cost: Any, wanted: list[Any], cutoff: float, seconds: float, gap: float
+    ) -> Ended:
+        """Minimise below the cutoff."""
+        model, codes = self._model, self._gurobi.GRB
+        model.setObjective(cost, codes.MINIMIZE)
+        settings = {"NonConvex": 2, "MIPGap": gap, "Threads": 1, "Cutoff": cutoff}
+        if np.isfinite(seconds):
+            settings["TimeLimit"] = max(float(seconds), 1e-3)
+        for name, value in settings.items():
+            model.setParam(name, value)
+        try:
+            model.optimize()
+        except self._gurobi.GurobiError as error:
+            raise SolverError(f"Gurobi refused the bilinear program: {error}") from None
+        if model.Status == codes.INTERRUPTED:
+            raise KeyboardInterrupt
+        nothing = model.Status in (codes.CUTOFF, codes.INFEASIBLE, codes.INF_OR_UNBD)
+        if not nothing and model.Status not in (codes.OPTIMAL, codes.TIME_LIMIT):
+            raise SolverError(f"Gurobi ended with status {model.Status} on the bilinear program")
+        values = np.array([each.X for each in wanted]) if model.SolCount > 0 else None
+        bound = cutoff if nothing else min(cutoff, float(model.ObjBound))
+        return Ended(values, bound, nothing or model.Status == codes.OPTIMAL)
+
+
+BilinearSolver = Scip | Gurobi

@@ -1,0 +1,132 @@
+"""Solving: against a second solver, errors that name the sample, and scale."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+from feaslearn.datasets import AffineRows, LinearProgram
+from feaslearn.exceptions import (
+    DataError,
+    InfeasibleProblemError,
+)
+
+
+def test_evaluate_is_constant_plus_slope_times_signal() -> None:
+    rows = AffineRows([1.0, -np.inf, 0.0], [[2.0, 0.0], [0.0, 0.0], [1.0, -1.0]])
+    bounds = rows.evaluate([[1.0, 2.0], [0.0, 0.5]])
+    np.testing.assert_allclose(bounds, [[3.0, -np.inf, -1.0], [1.0, -np.inf, -0.5]])
+
+
+@pytest.mark.parametrize(
+    ("constant", "slope", "message"),
+    [
+        ([[1.0]], [[1.0]], r"constant has shape \(1, 1\)"),
+        ([1.0, 2.0], [[1.0]], r"slope has shape \(1, 1\), expected \(2, signals\)"),
+        ([np.nan], [[1.0]], r"constant is NaN in rows \[0\]"),
+        ([0.0, 1.0], [[1.0], [np.inf]], r"slope is NaN or infinite in rows \[1\]"),
+        ([np.inf], [[1.0]], r"rows \[0\] have an infinite constant"),
+    ],
+)
+def test_bad_rows_are_refused(constant: list[float], slope: list[float], message: str) -> None:
+    with pytest.raises(DataError, match=message):
+        AffineRows(constant, slope)
+
+
+def random_program(seed: int) -> tuple[LinearProgram, np.ndarray, np.ndarray]:
+    """A bounded program that is feasible at every signal drawn, with integer data (ties)."""
+    rng = np.random.default_rng(seed)
+    m, v, n, k, n_samples = 4, 6, 3, 2, 12
+    matrix = rng.integers(-1, 2, size=(m, v)).astype(float)
+    signals = rng.integers(0, 3, size=(n_samples, k)).astype(float)
+    slope = rng.integers(-1, 2, size=(m, k)).astype(float)
+    slope[3] = 0.0
+    center = rng.integers(0, 2, size=v)
+    # Rows: one equation that follows the signal through a free variable, one-sided, two-sided.
+    matrix[0, -1] = 1.0
+    lower = np.zeros(v)
+    upper = np.full(v, 3.0)
+    lower[-1], upper[-1] = -np.inf, np.inf
+    matrix[1:, -1] = 0.0
+    reach = np.abs(slope).sum(axis=1) * 2.0
+    base = matrix @ center
+    low = np.array([0.0, base[1] - reach[1], -np.inf, base[3] - 1.0])
+    high = np.array([0.0, np.inf, base[2] + reach[2], base[3] + 1.0])
+    rows = [
+        AffineRows(side, np.where(np.isfinite(side)[:, None], slope, 0.0)) for side in (low, high)
+    ]
+    program = LinearProgram(matrix, rows[0], rows[1], lower, upper, n)
+    return program, signals, rng.integers(-1, 3, size=(n_samples, n)).astype(float)
+
+
+def cold_value(program: LinearProgram, signal: np.ndarray, cost: np.ndarray) -> float:
+    low, high = program.row_lower.evaluate([signal])[0], program.row_upper.evaluate([signal])[0]
+    matrix = program.matrix.toarray()
+    up, down = np.isfinite(high), np.isfinite(low)
+    answer = linprog(
+        np.concatenate([cost, np.zeros(matrix.shape[1] - len(cost))]),
+        A_ub=np.vstack([matrix[up], -matrix[down]]),
+        b_ub=np.concatenate([high[up], -low[down]]),
+        bounds=np.column_stack([program.lower, program.upper]),
+        method="highs-ipm",
+    )
+    assert answer.status == 0
+    return float(answer.fun)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_warm_batches_agree_with_a_cold_interior_point_solve(seed: int) -> None:
+    program, signals, costs = random_program(seed)
+    values = program.optimal_value(signals, costs)
+    expected = [cold_value(program, s, c) for s, c in zip(signals, costs, strict=True)]
+    np.testing.assert_allclose(values, expected, atol=1e-7)
+    decisions = program.solve(signals, costs)
+    np.testing.assert_allclose((decisions * costs).sum(axis=1), values, atol=1e-9)
+    assert program.distance_to_feasible(decisions, signals).max() < 1e-8
+
+
+def box(n_rows: int = 1) -> LinearProgram:
+    """0 <= x, x_1 + x_2 >= s (in each of the rows)."""
+    low = AffineRows(np.zeros(n_rows), np.ones((n_rows, 1)))
+    high = AffineRows(np.full(n_rows, np.inf), np.zeros((n_rows, 1)))
+    return LinearProgram(np.ones((n_rows, 2)), low, high, [0.0, 0.0], [2.0, np.inf], 2)
+
+
+def test_infeasible_samples_are_named() -> None:
+    rows = AffineRows([0.0], [[1.0]])
+    program = LinearProgram([[1.0]], rows, rows, [0.0], [1.0], 1)
+    signals = np.array([[0.5], [2.0], [0.25], [-1.0]])
+    with pytest.raises(InfeasibleProblemError, match=r"no feasible point at samples 1, 3: check"):
+        program.solve(signals, np.ones((4, 1)))
+    for norm in ("l1", "l2", "linf"):
+        with pytest.raises(InfeasibleProblemError, match="samples 1, 3"):
+            program.distance_to_feasible(np.zeros((4, 1)), signals, norm)
+    with pytest.raises(InfeasibleProblemError, match=r"samples 0, 1, 2, 3, 4 and 7 more"):
+        program.solve(np.full((12, 1), 9.0), np.ones((12, 1)))
+
+
+def test_every_problem_of_a_definition_is_named() -> None:
+    rows = AffineRows([0.0, 0.0], np.zeros((2, 1)))
+    with pytest.raises(DataError) as caught:
+        LinearProgram(
+            [[1.0, np.nan]], rows, AffineRows([0.0], np.zeros((1, 3))), [1.0, 0.0], [0.0, np.nan], 7
+        )
+    for part in (
+        "matrix has values that are NaN",
+        "row_lower has 2 rows, matrix has 1",
+        "row_lower reads 1 signals, row_upper 3",
+        "upper is NaN at [1]",
+        "lower is above upper for variables [0]",
+        "n_decisions is 7, expected 1 to 2",
+    ):
+        assert part in str(caught.value)
+
+
+def test_bad_input_is_named_together() -> None:
+    with pytest.raises(DataError) as caught:
+        box().distance_to_optimal([[0.0, np.inf]], [[np.nan]], [[1.0]], norm="l3")  # type: ignore[arg-type]
+    for part in ("signals", "row 0", "decisions", "costs has shape (1, 1)", "norm='l3'"):
+        assert part in str(caught.value)
+    with pytest.raises(DataError, match="number of rows differs: signals 1, costs 2"):
+        box().solve([[1.0]], [[1.0, 1.0], [1.0, 1.0]])

@@ -1,0 +1,156 @@
+"""What every data set of the paper promises, and what each of them is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import feaslearn as fl
+import feaslearn.paper as paper
+from feaslearn.exceptions import DataError
+from feaslearn.paper import datasets
+
+Maker = Callable[..., paper.Data]
+MAKERS = [
+    datasets.make_switch,
+    datasets.make_power5,
+    datasets.make_ieee14,
+    datasets.make_l1_ball,
+    datasets.make_ellipsoid,
+]
+every_data_set = pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
+
+
+@every_data_set
+def test_decisions_are_optimal_in_the_true_problem(make: Maker) -> None:
+    data = make(20, random_state=1)
+    assert len(data) == 20
+    truth, signals, costs = data.truth, data.signals, data.costs
+    assert truth is not None
+    assert truth.distance_to_optimal(data.decisions, signals, costs).max() < 1e-6
+    assert truth.distance_to_feasible(data.decisions, signals).max() < 1e-6
+    np.testing.assert_allclose(
+        (truth.solve(signals, costs) * costs).sum(axis=1),
+        (data.decisions * costs).sum(axis=1),
+        atol=1e-9,
+    )
+    # Other decisions are not.
+    assert truth.distance_to_optimal(data.decisions + 0.1, signals, costs).min() > 1e-3
+
+
+@every_data_set
+def test_noise_changes_nothing_but_what_it_is_added_to(make: Maker) -> None:
+    plain = make(500, random_state=5)
+    noisy = make(500, noise=0.3, random_state=5)
+    blurred = make(500, signal_noise=0.2, random_state=5)
+    np.testing.assert_array_equal(noisy.signals, plain.signals)
+    np.testing.assert_array_equal(blurred.decisions, plain.decisions)
+    errors = noisy.decisions - plain.decisions
+    assert errors.std() == pytest.approx(0.3, rel=0.2)
+    assert abs(errors.mean()) < 0.06
+    assert (blurred.signals - plain.signals).std() == pytest.approx(0.2, rel=0.2)
+    both = make(500, noise=0.3, signal_noise=0.2, random_state=5)
+    np.testing.assert_array_equal(both.decisions, noisy.decisions)
+    np.testing.assert_array_equal(both.signals, blurred.signals)
+
+
+@every_data_set
+def test_a_seed_is_all_the_randomness(make: Maker) -> None:
+    def drawn(random_state: int | None) -> np.ndarray:
+        return make(10, random_state=random_state).signals
+
+    np.testing.assert_array_equal(drawn(3), drawn(np.int64(3)))  # type: ignore[arg-type]
+    assert (drawn(3) != drawn(4)).any()
+    assert (drawn(None) != drawn(None)).any()
+
+
+@every_data_set
+@pytest.mark.parametrize("options", [{}, {"noise": 0.2, "signal_noise": 0.05}], ids=str)
+def test_the_library_draws_the_same_numbers(make: Maker, options: dict[str, float]) -> None:
+    ours = make(100, random_state=3, **options)
+    library = getattr(fl.datasets, make.__name__)(100, random_state=3, **options)
+    np.testing.assert_array_equal(ours.signals, library.signals)
+    np.testing.assert_array_equal(ours.decisions, library.decisions)
+    np.testing.assert_array_equal(ours.costs, library.cost_matrix)
+
+
+@every_data_set
+@pytest.mark.parametrize(
+    "wrong", [{"n_samples": 0}, {"noise": -1.0}, {"signal_noise": np.nan}], ids=str
+)
+def test_bad_arguments_are_named(make: Maker, wrong: dict[str, Any]) -> None:
+    with pytest.raises(DataError, match=f"{next(iter(wrong))}={next(iter(wrong.values()))}"):
+        make(**{"n_samples": 5, **wrong})
+
+
+def test_switch() -> None:
+    data = datasets.make_switch(500, random_state=0)
+    s = data.signals[:, 0]
+    np.testing.assert_array_equal(data.decisions[:, 0], s <= 0.5)
+    np.testing.assert_allclose(data.costs, np.column_stack([s, 1.0 - s]))
+    # At s = 1/2 every division of the unit is optimal.
+    shares = np.column_stack([np.linspace(0, 1, 5), np.linspace(1, 0, 5)])
+    tied = data.truth.distance_to_optimal(shares, np.full((5, 1), 0.5), np.full((5, 2), 0.5))
+    assert tied.max() < 1e-9
+
+
+POWER: dict[Maker, tuple[tuple[int, ...], dict[int, tuple[float, float]]]] = {
+    datasets.make_power5: (
+        (1, 3, 5),
+        {0: (0.2, 1.0), 1: (0.2, 0.5), 2: (1.0, 2.0), 3: (0.3, 1.5), 7: (0.54, 2.7)},
+    ),
+    datasets.make_ieee14: (
+        (2, 8, 13),
+        {0: (0.2, 0.5), 1: (1.0, 2.0), 2: (0.2, 1.0), 10: (0.54, 2.7), 16: (0.12, 0.6)},
+    ),
+}
+
+
+@pytest.mark.parametrize("make", POWER, ids=lambda make: make.__name__)
+def test_power_networks(make: Maker) -> None:
+    nodes, ranges = POWER[make]
+    data = make(3000, random_state=0)
+    assert data.truth.plants == nodes
+    assert data.cost_columns == (0, 1, 2)
+    np.testing.assert_array_equal(data.costs, data.signals[:, :3])
+    for column, (low, high) in ranges.items():
+        drawn = data.signals[:, column]
+        assert low <= drawn.min() < low + 0.02 * (high - low), column
+        assert high - 0.02 * (high - low) < drawn.max() <= high, column
+    np.testing.assert_allclose(data.decisions.sum(axis=1), data.signals[:, 3:].sum(axis=1))
+
+
+def test_power5_with_another_topology() -> None:
+    data = datasets.make_power5(200, random_state=0, lines=[(1, 2), (2, 3), (3, 4), (4, 5)])
+    smaller = datasets.make_power5(200, random_state=0, line_capacity=1.6)
+    assert (smaller.decisions != data.decisions).any()
+    with pytest.raises(DataError, match="cannot be served at sample"):
+        datasets.make_power5(200, random_state=0, lines=[(1, 2)])
+
+
+def test_l1_ball() -> None:
+    data = datasets.make_l1_ball(500, n=5, radius=0.5, random_state=0)
+    assert data.signals.min() >= 0.0
+    moved = data.decisions - 1.0
+    dearest = data.signals.argmax(axis=1)
+    np.testing.assert_allclose(moved[np.arange(500), dearest], -0.5)
+    np.testing.assert_allclose(np.abs(moved).sum(axis=1), 0.5)
+    assert len(np.unique(data.decisions, axis=0)) == 5
+    assert datasets.make_l1_ball(500, n=2, low=-1.0, random_state=0).signals.min() < -0.9
+
+
+def test_ellipsoid() -> None:
+    data = datasets.make_ellipsoid(300, n=3, random_state=0)
+    matrix, center = data.truth.theta[:9].reshape(3, 3), data.truth.theta[9:]
+    np.testing.assert_array_equal(center, np.ones(3))
+    half_axes = np.linalg.svd(matrix, compute_uv=False)
+    assert half_axes.min() >= 0.5
+    assert half_axes.max() <= 2.0
+    z = np.linalg.solve(matrix, (data.decisions - center).T).T
+    q = data.costs @ matrix
+    np.testing.assert_allclose(z, -q / np.linalg.norm(q, axis=1, keepdims=True), atol=1e-9)
+    again = datasets.make_ellipsoid(25, n=3, noise=0.1, random_state=0)
+    np.testing.assert_array_equal(again.truth.theta, data.truth.theta)

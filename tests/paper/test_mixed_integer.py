@@ -1,0 +1,293 @@
+"""Branch and bound over listed points, against enumeration of all assignments."""
+
+from __future__ import annotations
+
+import time
+from functools import cache
+from itertools import product
+
+import cvxpy as cp
+import numpy as np
+import pytest
+
+from feaslearn import Polytope, Simplex
+from feaslearn.exceptions import DataError, SolverError, UnsupportedError
+from feaslearn.paper.enumerated import EnumeratedSamples, NodeProgram
+from feaslearn.paper.losses import Predictability, Suboptimality
+from feaslearn.paper.milp import BranchAndBound, mixed_integer
+from feaslearn.paper.problem import Clock, Problem, Samples
+from feaslearn.paper.regions import Affine
+
+LOSSES = {
+    "predictability": Predictability(),
+    "predictability-l1": Predictability("l1"),
+    "predictability-linf": Predictability("linf"),
+    "suboptimality": Suboptimality(),
+    "suboptimality-l1": Suboptimality("l1"),
+    "suboptimality-linf": Suboptimality("linf", normalize_cost=False),
+}
+SETS = {
+    "simplex": Simplex(2, binary=True),
+    "polytope": Polytope([[-1.0, -1.0]], [-1.0], binary=True),
+}
+
+
+def noisy(rows: int, seed: int, k: int = 1, hidden: bool = False) -> Samples:
+    random = np.random.default_rng(seed)
+    features = np.column_stack([np.ones(rows), random.normal(size=(rows, k - 1))])
+    decisions = random.normal(size=(rows, 2)) + 5.0
+    decisions[1] = decisions[0]
+    features[1] = features[0]
+    if hidden:
+        decisions[2, 0] = np.nan
+    weights = random.uniform(0.5, 1.5, rows)
+    return Samples(features, random.normal(size=(rows, 2)), decisions, weights / weights.sum())
+
+
+def l1_ball(rows: int, seed: int, noise: float = 0.0) -> Samples:
+    """Return decisions of the paper's l1 ball in five dimensions, whose signals are the costs."""
+    random = np.random.default_rng(seed)
+    costs = random.uniform(size=(rows, 5))
+    decisions = np.ones((rows, 5)) - np.eye(5)[costs.argmax(axis=1)]
+    decisions = decisions + noise * random.normal(size=decisions.shape)
+    return Samples(np.ones((rows, 1)), costs, decisions, np.full(rows, 1 / rows))
+
+
+def size(loss: object, residual: object) -> object:
+    if loss.norm == "l2":
+        return cp.sum_squares(residual)
+    return cp.norm(residual, 1 if loss.norm == "l1" else "inf")
+
+
+def least_by_enumeration(samples: Samples, Z: object, loss: object) -> float:
+    """Solve one convex program for every way to give each sample a point."""
+    points, (rows, n), k = Z.vertices(), samples.decisions.shape, samples.features.shape[1]
+    costs = samples.costs
+    suboptimality = isinstance(loss, Suboptimality)
+    if suboptimality:
+        costs = loss.unit_costs(costs)
+    A, b = [cp.Variable((n, points.shape[1])) for _ in range(k)], cp.Variable((n, k))
+    values = []
+    for chosen in product(range(len(points)), repeat=rows):
+        total, limits = 0.0, []
+        for i, m in enumerate(chosen):
+            phi, c, x = samples.features[i], costs[i], samples.decisions[i]
+            map_ = sum(phi[j] * A[j] for j in range(k))
+            images = [map_ @ w + b @ phi for w in points]
+            seen = ~np.isnan(x)
+            gap = images[m][seen] - x[seen]
+            if suboptimality:
+                J = cp.Variable(nonneg=True)
+                limits += [c @ x - c @ image <= J for image in images]
+                joined = {"l2": cp.sum_squares(gap) + J**2, "l1": size(loss, gap) + J}
+                term = joined.get(loss.norm, cp.maximum(size(loss, gap), J))
+            else:
+                limits += [c @ images[m] <= c @ image for image in images]
+                term = size(loss, gap)
+            total = total + samples.weights[i] * term
+        problem = cp.Problem(cp.Minimize(total), limits)
+        values.append(problem.solve(solver="CLARABEL"))
+    return float(min(values))
+
+
+@cache
+def few_rows(loss: str, name: str) -> tuple[Samples, float]:
+    """Return a few samples and their least loss."""
+    samples = noisy(4 if name == "simplex" else 3, seed=3)
+    return samples, least_by_enumeration(samples, SETS[name], LOSSES[loss])
+
+
+def problem_of(samples: Samples, name: str, loss: str) -> Problem:
+    return Problem(Affine(SETS[name]), LOSSES[loss], samples)
+
+
+@pytest.mark.parametrize(
+    ("loss", "name"),
+    [*((loss, "simplex") for loss in LOSSES), ("predictability", "polytope")],
+)
+def test_the_optimum_is_that_of_enumeration(loss: str, name: str) -> None:
+    samples, right = few_rows(loss, name)
+    problem = problem_of(samples, name, loss)
+    found = mixed_integer(problem, tol=1e-6)
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(right, abs=1e-5)
+    assert found.lower_bound <= right + 1e-6
+    assert found.objective == pytest.approx(problem.value(found.theta), rel=1e-12)
+    assert found.objective - found.lower_bound <= 1e-5
+
+
+class NoIncumbent(BranchAndBound):
+    """A search that never finds better parameters, so that nothing hides a bound."""
+
+    def offer(self, beta: np.ndarray) -> None:
+        """Leave the best as it is."""
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_without_an_incumbent_the_bound_is_the_optimum(loss: str) -> None:
+    samples, right = few_rows(loss, "simplex")
+    listed = EnumeratedSamples.of(problem_of(samples, "simplex", loss))
+    far = 10.0 * right / listed.in_units(1.0)
+    search = NoIncumbent(listed, 1e-6, Clock(), 10_000, value=far)
+    assert search.run() == "optimal"
+    assert max(row["lower bound"] for row in search.history) <= right * (1.0 + 1e-6)
+    assert listed.in_units(search.lower_bound) == pytest.approx(right, rel=1e-4)
+
+
+def test_the_printed_dual_row_leaves_one_decision_for_all_signals() -> None:
+    """With ``c'A + lambda e' = 0`` all columns have one price, so they are equal."""
+    random = np.random.default_rng(0)
+    costs = random.uniform(size=(6, 2))
+    decisions = np.eye(2)[costs.argmin(axis=1)]
+    A, lam = cp.Variable((2, 2)), cp.Variable(6)
+    z = cp.Variable((6, 2), boolean=True)
+    price = cp.Variable((6, 2))  # A z_i, by big-M rows
+    rows = [cp.sum(z, axis=1) == 1]
+    for j in range(2):
+        slack = 10.0 * (1 - z[:, j : j + 1]) @ np.ones((1, 2))
+        column = np.ones((6, 1)) @ cp.reshape(A[:, j], (1, 2), order="C")
+        rows += [price - column <= slack, column - price <= slack]
+    paid = cp.sum(cp.multiply(costs, price), axis=1) + lam
+    reduced = costs @ A + cp.reshape(lam, (6, 1), order="C") @ np.ones((1, 2))
+    goal = cp.Minimize(cp.sum(cp.abs(decisions - price)) / 6)
+    printed = cp.Problem(goal, [*rows, paid <= 0, reduced == 0]).solve(solver="HIGHS")
+    right = cp.Problem(goal, [*rows, paid <= 0, reduced >= 0]).solve(solver="HIGHS")
+    one_for_all = np.abs(decisions - np.median(decisions, axis=0)).sum(axis=1).mean()
+    assert printed == pytest.approx(one_for_all, abs=1e-5)
+    assert right == pytest.approx(0.0, abs=1e-5)
+    samples = Samples(np.ones((6, 1)), costs, decisions, np.full(6, 1 / 6))
+    assert mixed_integer(problem_of(samples, "simplex", "predictability-l1")).objective < 1e-9
+
+
+@pytest.mark.parametrize("hidden", [False, True], ids=["seen", "hidden"])
+def test_features_and_unobserved_decisions(hidden: bool) -> None:
+    samples = noisy(5, seed=5, k=2, hidden=hidden)
+    found = mixed_integer(problem_of(samples, "simplex", "predictability"), tol=1e-6)
+    right = least_by_enumeration(samples, SETS["simplex"], Predictability())
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(right, abs=1e-5)
+
+
+def columns(samples: Samples, p: int) -> Problem:
+    return Problem(Affine(Simplex(p, binary=True)), Predictability(), samples)
+
+
+def test_four_columns_for_five_vertices_are_proved_best() -> None:
+    problem = columns(l1_ball(100, seed=0), 4)
+    found = mixed_integer(problem)
+    assert found.status == "optimal"
+    assert found.objective - found.lower_bound <= 1e-4 * found.objective
+    # The two vertices that are visited least share a column.
+    assert 0.15 < found.objective < 0.25
+    # No prediction hangs on a tie.
+    assert problem.returned_loss(found.theta) == pytest.approx(found.objective)
+    assert not problem.rows(found.theta).tied.any()
+
+
+def test_enough_columns_reach_zero_which_is_a_proof() -> None:
+    found = mixed_integer(columns(l1_ball(100, seed=0), 5))
+    assert found.status == "optimal"
+    assert found.objective < 1e-20
+    assert found.lower_bound <= found.objective
+    fresh = l1_ball(100, seed=1)
+    np.testing.assert_allclose(
+        found.decide(fresh.features, fresh.costs), fresh.decisions, atol=1e-10
+    )
+
+
+def test_a_search_that_was_stopped_has_a_bound_below_the_optimum() -> None:
+    problem = problem_of(noisy(6, seed=4), "simplex", "predictability")
+    least = mixed_integer(problem, tol=1e-6)
+    assert least.status == "optimal"
+    bounds = []
+    for steps in (1, 5, 20):
+        found = mixed_integer(problem, max_seconds=None, max_iter=steps, n_starts=1)
+        assert found.status == "iteration limit"
+        assert found.lower_bound <= least.objective * (1.0 + 1e-6)
+        bounds.append(found.lower_bound)
+    assert bounds[0] <= bounds[1] <= bounds[2]
+    began = time.monotonic()
+    found = mixed_integer(columns(l1_ball(60, seed=0, noise=0.2), 4), max_seconds=0.3)
+    assert found.status == "time limit"
+    assert time.monotonic() - began < 3.0
+
+
+def test_bound_and_loss_close_in_on_each_other() -> None:
+    found = mixed_integer(columns(l1_ball(60, seed=0, noise=0.2), 4), max_iter=200)
+    bounds, losses, seconds = (
+        [row[name] for row in found.history] for name in ("lower bound", "loss", "seconds")
+    )
+    assert len(bounds) > 1
+    assert (np.diff(bounds) >= 0.0).all()
+    assert (np.diff(losses) <= 0.0).all()
+    assert (np.diff(seconds) >= 0.0).all()
+    assert losses[-1] == pytest.approx(found.objective)
+
+
+def test_units_and_row_order_do_not_matter() -> None:
+    samples = l1_ball(30, seed=1)
+    plain = mixed_integer(columns(samples, 3)).objective
+    large = samples._replace(costs=1e-3 * samples.costs, decisions=1e4 * samples.decisions)
+    assert mixed_integer(columns(large, 3)).objective == pytest.approx(1e8 * plain, rel=1e-3)
+    turned = samples.rows(np.random.default_rng(0).permutation(30))
+    assert mixed_integer(columns(turned, 3)).objective == pytest.approx(plain, rel=1e-3)
+
+
+def test_offsets_and_units_of_features_do_not_matter() -> None:
+    samples = noisy(5, seed=5, k=2)
+    plain = mixed_integer(problem_of(samples, "simplex", "predictability"))
+    moved = samples._replace(features=samples.features * [1.0, 1e-3] + [0.0, 7.0])
+    found = mixed_integer(problem_of(moved, "simplex", "predictability"))
+    assert found.objective == pytest.approx(plain.objective, rel=1e-3)
+    predicted = [
+        each.decide(part.features, part.costs) for each, part in ((plain, samples), (found, moved))
+    ]
+    np.testing.assert_allclose(*predicted, atol=1e-4)
+
+
+def test_the_same_seed_finds_the_same() -> None:
+    problem = problem_of(noisy(6, seed=2, k=2), "simplex", "predictability")
+    one, other = (mixed_integer(problem, max_iter=3, seed=5) for _ in range(2))
+    np.testing.assert_array_equal(one.theta, other.theta)
+
+
+def test_what_is_not_served_is_refused_before_any_work() -> None:
+    samples = noisy(4, seed=0)
+    with pytest.raises(UnsupportedError, match="binary=True"):
+        mixed_integer(Problem(Affine(Simplex(2)), Predictability(), samples))
+    with pytest.raises(UnsupportedError, match="not squared"):
+        mixed_integer(Problem(Affine(SETS["simplex"]), Suboptimality(squared=False), samples))
+    with pytest.raises(DataError, match="tol"):
+        mixed_integer(problem_of(samples, "simplex", "predictability"), tol=0.0)
+    hidden = noisy(4, 0, hidden=True)
+    with pytest.raises(UnsupportedError, match="needs every decision observed"):
+        mixed_integer(problem_of(hidden, "simplex", "suboptimality"))
+
+
+def test_a_solver_that_fails_leaves_the_bound_of_its_parent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    problem, works = problem_of(noisy(5, seed=3), "simplex", "predictability"), NodeProgram.solve
+    calls = iter(range(10**6))
+
+    def sometimes(self: NodeProgram, *arguments: object) -> object:
+        if next(calls) % 5 == 4:
+            raise SolverError("no")
+        return works(self, *arguments)
+
+    right = mixed_integer(problem, max_seconds=None, tol=1e-6)
+    monkeypatch.setattr(NodeProgram, "solve", sometimes)
+    found = mixed_integer(problem, max_seconds=None, tol=1e-6)
+    assert found.lower_bound <= right.objective + 1e-6
+    assert found.objective == pytest.approx(right.objective, rel=1e-3)
+
+
+def test_the_optimum_may_need_a_tie() -> None:
+    # One cost, two decisions: they are both optimal only where their columns tie.
+    decisions = np.array([[0.0, 1.0], [1.0, 0.0]])
+    samples = Samples(np.ones((2, 1)), np.ones((2, 2)), decisions, np.full(2, 0.5))
+    problem = problem_of(samples, "simplex", "predictability")
+    found = mixed_integer(problem)
+    assert found.objective == pytest.approx(0.0, abs=1e-9)
+    assert problem.rows(found.theta).tied.all()
+    assert problem.returned_loss(found.theta) > 0.1
