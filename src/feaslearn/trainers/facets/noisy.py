@@ -48,8 +48,9 @@ SAME = 1e-3
 MOST_ROWS = 10_000
 #: Folds of rows that confirm a facet, and standard errors by which they gain.
 FOLDS, GAIN = 5, 2.0
-#: Evidence that proves a facet, in rows and in nats; errors beyond which it cuts a row off.
-PROVEN, PROVEN_NATS, CUT_OFF = 3.0, 10.0, 1.5
+#: Evidence that proves a facet, in rows and in nats; errors beyond which it cuts a row off, and over
+#: which rows that are not on it are spread at least.
+PROVEN, PROVEN_NATS, CUT_OFF, WIDE = 3.0, 10.0, 1.5, 3.0
 #: Facets of a greater cosine on which the same rows lie within a share of their errors are one.
 ALIKE, SAME_ERRORS = 0.99, 0.3
 
@@ -335,7 +336,7 @@ class _Fit:
         on = self.open & (np.abs(slack) < NEAR * s) & (self.d @ t[: self.nw] > CUT_OFF * s)
         rest = np.abs(slack[~on])
         scale = float(np.median(rest)) if len(rest) > self.R else 1.0
-        scale = max(scale, 10.0 * float(np.median(s)))
+        scale = max(scale, WIDE * float(np.median(s)))
         row = float(np.log(scale / np.median(s)))
         if not on.any():
             return 0.0, row
@@ -426,7 +427,7 @@ class _Fit:
         for _ in range(most):
             if self.late():
                 return
-            before, state = self.misfit(), self.state
+            before, loss, state = self.misfit(), float(self.error.sum()), self.state
             best, taken = before * (1.0 - 1e-4), None
             for step in self.steps():
                 rows, lo, up = np.split(step, [-2 * self.n, -self.n])
@@ -438,7 +439,7 @@ class _Fit:
                     new = state[0] + size * lo, state[1] + size * up, a / length, f / length
                     self.place(*new)
                     misfit = self.misfit()
-                    if misfit < best:
+                    if misfit < best and self.error.sum() <= loss:
                         best, taken = misfit, new
                     elif taken is not None:
                         break

@@ -314,11 +314,13 @@ def equal_coefficients(cov: Array, V: Array, scale: Array, count: float, sure: f
     return V
 
 
-def _is_exact(x: Array, F: Array, E: Array, e: Array, x_error: Array, F_error: Array) -> bool:
+def _is_exact(
+    x: Array, F: Array, E: Array, e: Array, x_error: Array, F_error: Array, few_levels: bool
+) -> bool:
     """Say whether numbers on a grid are exact all the same: integers, or limits that are round.
 
     Where there are equalities, rounding leaves a residual of its size in them; otherwise it leaves
-    hardly a value inside of its column twice.
+    hardly a value inside of its column twice, unless ``few_levels`` prove nothing.
     """
     if not x_error.any() or bool((x_error > COARSE).all()):
         return True
@@ -327,7 +329,7 @@ def _is_exact(x: Array, F: Array, E: Array, e: Array, x_error: Array, F_error: A
         written = np.sqrt(E**2 @ x_error**2 + ((e @ F_error) ** 2).sum(axis=1))
         return bool((level < 0.1 * written).all())
     distinct = max(len(np.unique(column)) for column in x.T)
-    return distinct < len(x) / 4
+    return few_levels and distinct < len(x) / 4
 
 
 def _given_equalities(x: Array, F: Array, rows: Array, K: Array) -> tuple[Array, Array]:
@@ -444,7 +446,7 @@ def standard_rows(
     none = np.zeros_like(x_error), np.zeros_like(F_error)
     E, e = _equalities(x_, F, scale, x_error, F_error, K)
     grid = x_error
-    if exact and _is_exact(x_, F, E, e, x_error, F_error):
+    if _is_exact(x_, F, E, e, x_error, F_error, exact):
         # Equalities hold far better than the grid asks: the numbers are what they are.
         x_error, F_error = none
         E, e = _equalities(x_, F, scale, x_error, F_error, K)
