@@ -102,6 +102,12 @@ def hidden_equalities(
     V = V[:, :q]
     if not len(fixed):
         V = equal_coefficients(cov, V, rows.scale / unit, count, NEAR)
+    if not len(fixed) and q == 1:
+        # A limit that nearly always binds is as flat: of mixtures, the plain sum is likeliest.
+        total = (rows.scale / unit)[:, None] / np.linalg.norm(rows.scale / unit)
+        chance = (n - 1 + NEAR * np.sqrt(2.0 * n - 2.0)) / count + NEAR * np.sqrt(2.0 / count)
+        if float((total.T @ cov @ total)[0, 0]) < (1.0 + chance) * float((V.T @ cov @ V)[0, 0]):
+            V = total
     E, e = (basis @ V).T * unit, (B @ V).T
     size = np.linalg.norm(E, axis=1, keepdims=True)
     E, e = E / size, e / size
