@@ -13,7 +13,7 @@ MOST, DRAWS = 0.05, 100
 BROKEN = 10.0
 #: Share of the rows off the balance that must be on its cheap side, and of the rows in which its
 #: price has one sign.
-CHEAP, ONE_SIGN = 0.3, 0.9
+CHEAP, ONE_SIGN = 0.1, 0.9
 #: Decisions are inside of their ends by so much, in standard deviations.
 INSIDE = 1e-6
 

@@ -74,7 +74,7 @@ def learn_noisy(task: Task, noise: float | None = None) -> Learned:
     )
     fit = _best_start(rows, w, task, noise)
     most = len(rows.x) if task.max_facets is None else task.max_facets
-    fit.learn(most if answers_to_prices(rows, w) else 0)
+    fit.learn(most)
     learned = units.revert(fit.region(), rows.P, np.flatnonzero(units.moving), rows.scale)
     seen = np.zeros((2, len(units.moving)), bool)
     seen[:, units.moving] = fit.seen
@@ -163,6 +163,8 @@ class _Fit:
         self.R = self.nw + rows.F.shape[1]
         self.metric = rows.scale**2 / max(float((rows.scale**2).sum()), TINY) * self.n
         self.prior = np.r_[np.ones(self.nw), np.full(self.R - self.nw, 0.1)]
+        #: Otherwise a facet that predicts would only shrink the region to its middle.
+        self.answers = answers_to_prices(rows, w)
         self.open_bounds()
         self.Z = np.ascontiguousarray(np.hstack([-rows.x @ self.W, rows.F]))
         self.refresh()
@@ -389,7 +391,9 @@ class _Fit:
             if self.progress is not None:
                 self.progress(int((~self.open).sum()), len(self.a))
             found.sort(key=lambda pair: -pair[0])
-            if self.add(found, most, self.sure) or self.add_worthwhile(found, most):
+            if self.add(found, most, self.sure) or (
+                self.answers and self.add_worthwhile(found, most)
+            ):
                 cool[:], fails = 0.0, 0
 
     def add(
@@ -510,7 +514,9 @@ class _Fit:
             if not len(empty):
                 return
             x = self.rows.x[empty]
-            out = size * np.maximum((x @ a.T - self.rows.F[empty] @ f.T).max(axis=0), 0.0)
+            noise = [np.median(self.noise.of_slack(*each)) for each in zip(a, f, strict=True)]
+            beyond = (x @ a.T - self.rows.F[empty] @ f.T).max(axis=0)
+            out = size * np.maximum(beyond, NEAR * np.array(noise))
             below = size * np.maximum(lo - x.min(axis=0), 0.0)
             above = size * np.maximum(x.max(axis=0) - up, 0.0)
             self.place(lo - below, up + above, a, f + np.outer(out, self.rows.one))
