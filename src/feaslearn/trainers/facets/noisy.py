@@ -72,9 +72,11 @@ def learn_noisy(task: Task, noise: float | None = None) -> Learned:
     rows, units = standard_rows(
         some.features, some.costs, some.decisions, some.known, None, task.balance, exact=False
     )
-    fit = _best_start(rows, w, task, noise)
     most = len(rows.x) if task.max_facets is None else task.max_facets
-    fit.learn(most)
+    starts = _starts(rows, w, task, noise)
+    for start in starts:
+        start.learn(most)
+    fit = min(starts, key=lambda each: float(each.error.sum()) + len(each.E) * each.price)
     learned = units.revert(fit.region(), rows.P, np.flatnonzero(units.moving), rows.scale)
     seen = np.zeros((2, len(units.moving)), bool)
     seen[:, units.moving] = fit.seen
@@ -85,21 +87,28 @@ def learn_noisy(task: Task, noise: float | None = None) -> Learned:
     return Learned(learned, kinds, seen[0], seen[1], far, "noisy", level)
 
 
-def _best_start(rows: Rows, w: Array, task: Task, noise: float | None) -> _Fit:
+def _starts(rows: Rows, w: Array, task: Task, noise: float | None) -> list[_Fit]:
     """Return the equalities and bounds under which decisions are predicted best.
 
     The data do not say how noise differs between entries, which decides the direction of least
     variance. Where nothing tells the noise, it may be so large that equalities are hardly flatter
-    than others; and so they may be under one profile where there are some under the other.
+    than others; and so they may be under one profile where there are some under the other. Whether
+    such an equality is one shows only when facets are learned with and without it.
     """
     profiles = noise_profiles(rows)
     starts = [_Fit(rows, w, task, noise, FLAT, profile) for profile in profiles]
     if len(profiles) > 1 and starts[-1].grows() < UNLIKELY:
         profiles, starts = profiles[:-1], starts[:-1]
+    doubtful = []
     if any(len(fit.E) for fit in starts) or not any(fit.noise.told for fit in starts):
         without = [each for each, fit in zip(profiles, starts, strict=True) if not len(fit.E)]
-        starts += [_Fit(rows, w, task, noise, LESS_FLAT, profile) for profile in without]
-    return min(starts, key=lambda fit: float(fit.error.sum()))
+        doubtful = [_Fit(rows, w, task, noise, LESS_FLAT, profile) for profile in without]
+    best = [
+        min(some, key=lambda fit: float(fit.error.sum()))
+        for some in (starts, [fit for fit in doubtful if len(fit.E) > len(rows.E)])
+        if some
+    ]
+    return best if len(best) > 1 and best[1].error.sum() < best[0].error.sum() else best[:1]
 
 
 def _within(task: Task) -> KnownLimits:
@@ -485,8 +494,8 @@ class _Fit:
         return steps(step, kept, wished)
 
     def learn(self, most: int, cycles: int = 4) -> None:
-        """Grow and polish in turn; return to equalities and bounds if they were as good."""
-        plain, last = (self.state, float(self.error.sum())), np.inf
+        """Grow and polish in turn; return to equalities and bounds alone if they are as good."""
+        start, last = self.state, np.inf
         for _ in range(cycles):
             self.grow(most)
             self.polish()
@@ -495,8 +504,14 @@ class _Fit:
             last = float(self.error.sum())
         self.prune()
         self.fill()
-        if float(self.error.sum()) > plain[1] or (self.found.status != OPTIMAL).any():
-            self.place(*plain[0])
+        grown, paid = self.state, float(self.error.sum()) + len(self.a) * self.price
+        empty = (self.found.status != OPTIMAL).any()
+        self.place(*start)
+        self.polish()
+        if not empty and float(self.error.sum()) > paid:
+            self.place(*grown)
+        elif (self.found.status != OPTIMAL).any():
+            self.place(*start)
 
     def prune(self) -> None:
         """Drop facets that do not pay for their parameters now that others are there."""
