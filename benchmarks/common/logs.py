@@ -1,8 +1,8 @@
 """Logs as meters write them: sixteen exact logs, and what happens to their rows.
 
-Twelve public grids, a network with a line that binds, a factory, a mixture and the five regions; to
-their training rows comes noise (of the spread of a column, or of the value), rounding, or a few rows
-that follow other rules. Test rows stay exact.
+Twelve public grids, a network whose lines bind, a factory, a mixture and the five regions; to their
+training rows comes noise (of the spread of a column, or of the value), rounding, or a few rows that
+follow other rules. Test rows stay exact.
 """
 
 from __future__ import annotations
@@ -109,35 +109,39 @@ def draw(name: str, how: str, level: float, seed: int, rows: int = TRAIN) -> Log
     signals, decisions = exact(name, seed)
     train, out = decisions[:rows].copy(), slice(rows, rows + TEST)
     random = np.random.default_rng([seed, 77])
-    odd = ERRORS[how](train, signals[:rows], level, random)
+    odd = ERRORS[how](train, level, random)
     cost = list(range(train.shape[1]))
     return Log(cost, signals[:rows], train, signals[out], decisions[out], odd)
 
 
-def _additive(x: Array, signals: Array, level: float, random: np.random.Generator) -> Array:
+def _unchanged(x: Array, _: float, __: np.random.Generator) -> Array:
+    return np.zeros(len(x), bool)
+
+
+def _additive(x: Array, level: float, random: np.random.Generator) -> Array:
     x += level * x.std(axis=0) * random.normal(size=x.shape)
     return np.zeros(len(x), bool)
 
 
-def _proportional(x: Array, signals: Array, level: float, random: np.random.Generator) -> Array:
+def _proportional(x: Array, level: float, random: np.random.Generator) -> Array:
     x *= 1.0 + level * random.normal(size=x.shape)
     return np.zeros(len(x), bool)
 
 
-def _rounded(x: Array, signals: Array, level: float, random: np.random.Generator) -> Array:
+def _rounded(x: Array, level: float, _: np.random.Generator) -> Array:
     step = level * np.ptp(x, axis=0)
     step = np.where(step > 0.0, step, 1.0)
     x[:] = np.round(x / step) * step
     return np.zeros(len(x), bool)
 
 
-def _in_steps(x: Array, signals: Array, level: float, random: np.random.Generator) -> Array:
+def _in_steps(x: Array, level: float, _: np.random.Generator) -> Array:
     x[:] = np.round(x / level) * level
     return np.zeros(len(x), bool)
 
 
 def _odd(change: Callable[[Array, np.random.Generator], Array]) -> Callable[..., Array]:
-    def errors(x: Array, signals: Array, level: float, random: np.random.Generator) -> Array:
+    def errors(x: Array, level: float, random: np.random.Generator) -> Array:
         odd = np.zeros(len(x), bool)
         odd[random.choice(len(x), max(1, round(level * len(x))), replace=False)] = True
         before = x[odd].copy()
@@ -161,8 +165,10 @@ def _stuck(x: Array, random: np.random.Generator) -> Array:
     return np.maximum(x, 0.0)
 
 
-#: How rows go wrong; levels are shares of the spread, of the value, of the range, units, shares of rows.
+#: What happens to rows; levels are shares of the spread, of the value, of the range, units, and
+#: shares of the rows.
 ERRORS: dict[str, Callable[..., Array]] = {
+    "exact": _unchanged,
     "noise": _additive,
     "value": _proportional,
     "round": _rounded,

@@ -14,8 +14,9 @@ BROKEN = 10.0
 #: Share of the rows off the balance that must be on its cheap side, and of the rows in which its
 #: price has one sign.
 CHEAP, ONE_SIGN = 0.1, 0.9
-#: Decisions are inside of their ends by so much, in standard deviations.
-INSIDE = 1e-6
+#: Decisions are inside of their ends by so much, in standard deviations; and how many more columns
+#: are there in rows that are no optimum.
+INSIDE, MORE = 1e-6, 0.5
 
 
 def exceptional_rows(
@@ -24,8 +25,8 @@ def exceptional_rows(
     """Return the rows in which decisions do not add up as in nearly all others.
 
     Subsets of rows say what the sum of decisions would be; the one counts that most rows keep to
-    within their ``errors`` (n,). A sum that nearly always reaches a limit looks the same, but then
-    rows off it are on its dear side.
+    within their ``errors`` (n,). A sum that nearly always reaches a limit looks the same, but rows
+    off a limit are optimal, too.
     """
     total, spread = decisions.sum(axis=1), decisions.std(axis=0)
     N, none = len(total), np.zeros(len(total), bool)
@@ -48,17 +49,22 @@ def exceptional_rows(
             return none
     if off.mean() > MOST:
         return none
-    return off if _on_cheap_side(decisions, costs, residual, off) else none
+    return off if _breaks_rules(decisions, costs, residual, off) else none
 
 
-def _on_cheap_side(x: Array, c: Array, residual: Array, off: Mask) -> bool:
-    """Say whether rows off the balance are on its cheap side, where no limit could have them.
+def _breaks_rules(x: Array, c: Array, residual: Array, off: Mask) -> bool:
+    """Say whether rows off the balance are none that a limit in its place would leave.
 
-    What more of it costs is read off the columns inside of their ends.
+    Off a limit, an optimal decision has more columns at their ends, not fewer; and it is on the
+    dear side. What more of the balance costs is read off the columns inside of their ends.
     """
     room = INSIDE * np.maximum(x.std(axis=0), TINY)
-    inside = (x > x.min(axis=0) + room) & (x < x.max(axis=0) - room)
-    some = ~off & inside.any(axis=1)
+    lower, upper = x[~off].min(axis=0), x[~off].max(axis=0)
+    inside = (x > lower + room) & (x < upper - room)
+    count = inside.sum(axis=1)
+    if count[off].mean() > count[~off].mean() + MORE:
+        return True
+    some = ~off & (count > 0)
     if not some.any():
         return False
     worth = np.sign((c * inside)[some].sum(axis=1))

@@ -1,4 +1,4 @@
-"""The noise of decisions: how it differs between rows and columns, equalities and bounds under it."""
+"""The noise of decisions: its size by row and column, equalities and bounds under it."""
 
 from __future__ import annotations
 

@@ -48,8 +48,8 @@ SAME = 1e-3
 MOST_ROWS = 10_000
 #: Folds of rows that confirm a facet, and standard errors by which they gain.
 FOLDS, GAIN = 5, 2.0
-#: Evidence that proves a facet, in rows and in nats; errors beyond which it cuts a row off, and over
-#: which rows that are not on it are spread at least.
+#: Evidence that proves a facet, in rows and in nats; errors beyond which it cuts a row off, and
+#: over which rows that are not on it are spread at least.
 PROVEN, PROVEN_NATS, CUT_OFF, WIDE = 3.0, 10.0, 1.5, 3.0
 #: Facets of a greater cosine on which the same rows lie within a share of their errors are one.
 ALIKE, SAME_ERRORS = 0.99, 0.3
@@ -313,7 +313,7 @@ class _Fit:
     def price(self) -> float:
         """By how much a facet must lower the squared errors to pay for its parameters."""
         square = float((self.noise.sigma**2).mean(axis=0) @ self.metric) / self.n
-        return square * self.R * float(np.log(self.w.sum() + 1.0))
+        return float(square * self.R * np.log(self.w.sum() + 1.0))
 
     def worthwhile(self, cut: _Cut) -> bool:
         """Say whether a facet pays for its parameters, and found without a fold predicts it."""

@@ -3,8 +3,8 @@
 While its active limits stay, a decision y is linear in facets and bounds, so the squared misfit to
 all decisions has a Newton step. Prices carry no noise: at a vertex with edges w and multipliers
 lam >= 0, ``c'w >= 0`` holds exactly, to first order ``c'w + sum_j lam_j w'da_j >= 0``. A step keeps
-these *dual rows* of the decisions that are explained, and grants *wishes*: that what other decisions
-lie on should hold them, too, where that is not many posterior deviations off.
+these *dual rows* of the decisions that are explained, and grants *wishes*: that what other
+decisions lie on should hold them, too, where that is not many posterior deviations off.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ def least_norm(G: Array, h: Array, soft: Mask) -> Array | None:
         if left < SAME_TOL or abs(residual[-1]) < TINY:
             return None
         all_ = -residual[:-1] / residual[-1]
-        found = all_[:d]
+        found = np.asarray(all_[:d])
         miss = G @ found - h
         miss[work[own]] += give * all_[d:]
         bad = np.flatnonzero(miss < -SAME_TOL * max(1.0, float(np.linalg.norm(found))))

@@ -162,7 +162,7 @@ class Rows:
 
     @property
     def may_be_rounded(self) -> bool:
-        """Whether decisions are on a grid that is too fine for integers, with no sign of rounding."""
+        """Whether decisions are on a grid too fine for integers, with no sign of rounding."""
         usual = float(np.median(self.grid)) if len(self.grid) else 0.0
         return not len(self.E) and COARSEST < usual <= COARSE
 
@@ -173,12 +173,12 @@ class Rows:
 
     @property
     def rounded(self) -> bool:
-        """Whether the grid that decisions are on is their only error: an equality, or atoms, say so."""
+        """Whether decisions are on a grid that is their only error, as equalities or atoms say."""
         return bool(self.x_error.any()) and self.exact
 
     @property
     def shares_zero(self) -> bool:
-        """Whether many rows share zero as the extreme of a column, as additive noise never would."""
+        """Whether many rows share zero as the extreme of a column, which additive noise forbids."""
         return any(self._atoms())
 
     def _atoms(self) -> Iterator[bool]:
@@ -217,17 +217,15 @@ def grid_step(values: Array) -> float:
 def column_steps(x: Array) -> Array:
     """Return the step (n,) of the grid that each column lies on, 0 where the table has none.
 
-    It is one step for all, or else the spacing of the values of each column; columns of few levels
-    take the step that the others have in parts of their range.
+    It is the spacing of the values of each column; columns of few levels take the step that the
+    others have in parts of their range. Where a column has too few rows to show its spacing, it is
+    the step of the whole table.
     """
-    step = grid_step(x)
-    if step:
-        return np.full(x.shape[1], step)
     levels = [np.unique(column) for column in x.T]
     few = np.array([len(each) < LEVELS for each in levels])
     found = np.array([0.0 if less else _spacing(v) for v, less in zip(levels, few, strict=True)])
     if not found.any() or (found[~few] == 0.0).any():
-        return np.zeros(x.shape[1])
+        return np.full(x.shape[1], grid_step(x))
     width = np.ptp(x, axis=0)
     usual = float(np.median(found[~few] / width[~few]))
     return np.asarray(np.where(few, usual * width, found))
