@@ -80,51 +80,11 @@ def predict() -> Work:
     return lambda: model.predict(signals)
 
 
-def inner_problem() -> Work:
-    """Return evaluations of Algorithm 2's smoothed loss on a simplex, from maps that move."""
-    import numpy as np
-
-    import feaslearn as fl
-    from feaslearn.losses import Objective
-
-    random = np.random.default_rng(0)
-    rows, features = 2000, 6
-    block: Any = (
-        np.column_stack([np.ones(rows), random.normal(size=(rows, features - 1))]),
-        random.uniform(0.2, 2.0, (rows, 3)),
-        random.normal(size=(rows, 3)),
-        np.full(rows, 1.0 / rows),
-    )
-    try:
-        from feaslearn.data import Block, Samples
-        from feaslearn.trainers.adaptive_smoothing import SmoothedObjective
-
-        samples: Any = Samples.of(Block(*block))
-    except ImportError:  # before
-        from feaslearn.trainers.smoothed_objective import SmoothedObjective
-
-        from feaslearn.data import Shard
-
-        samples = [Shard(*block)]
-    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(9)), samples)
-    theta = random.normal(size=objective.size)
-    thetas = theta + np.cumsum(0.02 * random.normal(size=(20, objective.size)), axis=0)
-
-    def work() -> None:
-        smoothed = SmoothedObjective(objective)
-        for epsilon in (1.0, 64.0):
-            for each in thetas:
-                smoothed.evaluate(each, epsilon)
-
-    return work
-
-
 WORKS: dict[str, Callable[[], Work]] = {
     "default fit of power5": default_fit,
     "Facets(), N=1000, n=10": facets,
     "Minkowski, N=10⁶": minkowski,
     "predict 10⁶": predict,
-    "inner problem of Algorithm 2": inner_problem,
 }
 
 

@@ -3,7 +3,7 @@
 Claims, 100 rows to train and 200 to test, mean squared loss of the returned decisions over ten
 seeds: at most 0.32 with p = 9, and below each of seven tuned regressors of scikit-learn; at most
 0.13 with 1000 rows. Then test losses by p, on power5 and ieee14. Seeds 300-309; development used
-others. How much faster it is than Algorithm 2 is in annealing_power5_speed.py.
+others.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 
 import feaslearn as fl
 from feaslearn.data import Block, Samples
-from feaslearn.losses import Objective
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge
+from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.starts import Policy
 
 ROUNDS = 9
@@ -60,7 +60,7 @@ def evaluation(count: int, n_jobs: int) -> Callable[[], object]:
     costs, decisions = random.uniform(0.2, 2.0, (count, 3)), random.normal(size=(count, 3))
     weights = np.full(count, 1.0 / count)
     rows = Samples.of(Block(features, costs, decisions, weights))
-    objective = Objective(fl.Predictability(), fl.Affine(fl.Simplex(9)), rows, n_jobs)
+    objective = Objective(fl.Affine(fl.Simplex(9)), rows, n_jobs)
     policy = Policy(np.zeros((6, 3)), decisions, weights, np.ones(3))
     problem = AnnealedObjective(objective, policy, Ridge(0.1))
     theta = random.normal(size=objective.size)

@@ -55,7 +55,7 @@ CASES = {
     ),
     "l1 ball, noise": Case(
         lambda count, seed: fl.datasets.make_l1_ball(count, n=3, noise=0.2, random_state=seed),
-        fl.Scaled(fl.L1Ball(3)),
+        fl.Minkowski([fl.Term(fl.L1Ball(3))], scale="constant"),
         most=0.93,
     ),
     "power5": Case(

@@ -36,12 +36,6 @@ MODELS = {
         trainer=fl.trainers.Annealing(max_iter=10, n_starts=1, ridge=0.01, ridge_floor=1.0),
         random_state=0,
     ),
-    "Affine, AdaptiveSmoothing": lambda: fl.RegionRegressor(
-        fl.Affine(fl.Simplex(4)),
-        cost=[0, 1, 2],
-        trainer=fl.trainers.AdaptiveSmoothing(max_iter=2, n_starts=1),
-        random_state=0,
-    ),
 }
 
 

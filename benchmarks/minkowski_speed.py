@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from value_and_gradient import median_seconds
+from common.timing import median_seconds
 
 Array = NDArray[np.float64]
 

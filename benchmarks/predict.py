@@ -15,8 +15,7 @@ from functools import partial
 import numpy as np
 
 import feaslearn as fl
-from feaslearn import Affine, Simplex
-from value_and_gradient import (
+from common.timing import (
     COLUMNS,
     DECISIONS,
     FEATURES,
@@ -24,6 +23,7 @@ from value_and_gradient import (
     make_samples,
     median_seconds,
 )
+from feaslearn import Affine, Simplex
 
 #: Rows of one prediction, and how much longer one with trust may take.
 ROWS, MAX_TRUST = 1_000_000, 1.2

@@ -24,10 +24,10 @@ from threadpoolctl import threadpool_limits
 import feaslearn as fl
 from annealing_scaling import LEAST_SPEEDUP, seconds
 from feaslearn.data import Samples
-from feaslearn.losses import Objective
 from feaslearn.regressor.checks import check_fit
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge
 from feaslearn.trainers.minkowski_fit.fit import MinkowskiFit
+from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import Policy
 from minkowski_speed import make_samples
@@ -43,7 +43,7 @@ def moments(rows: Samples, n_jobs: int) -> object:
 
 def annealed(rows: Samples, n_jobs: int) -> Callable[[], object]:
     """Return one evaluation of the annealed loss, in standardised features."""
-    plain = Objective(fl.Predictability(), fl.Affine(fl.Simplex(9)), rows, n_jobs)
+    plain = Objective(fl.Affine(fl.Simplex(9)), rows, n_jobs)
     objective = Standardization.of(plain).apply(plain)
     policy = Policy(np.zeros((6, 3)), np.zeros((1, 3)), np.ones(1), np.ones(3))
     problem = AnnealedObjective(objective, policy, Ridge(0.1))

@@ -86,60 +86,24 @@ def region(hypothesis: Any, trainer: Any = "auto", known: bool = False, **given:
     return predict
 
 
-def network(case: Case) -> Array:
-    """Return what a learned network predicts; it takes no weights."""
-    size = case.unit
-    demand = [case.columns.index(j) for j in range(3, 8)]
-    model = fl.NetworkLearner(
-        5,
-        [(1, 3, 5)[j] for j in case.plants],
-        generator_capacity=3.5 * size,
-        line_capacity=3.5 * size,
-        cost=case.cost,
-        demand=demand,
-    ).fit(
-        np.repeat(case.signals, case.weights.astype(int), axis=0),
-        np.repeat(case.decisions, case.weights.astype(int), axis=0),
-    )
-    return np.asarray(case.back(model.predict(case.new)))
-
-
 def models() -> dict[str, Predict]:
     """Return what is measured, by the name of its row."""
-    simplex, descent = fl.Affine(fl.Simplex(4)), fl.trainers.GradientDescent(max_iter=50)
+    simplex = fl.Affine(fl.Simplex(4))
     return {
-        "`Affine`, `Annealing`, predictability": region(simplex),
-        "`Affine`, `Annealing`, suboptimality": region(simplex, loss="suboptimality"),
-        "`Affine`, `GradientDescent`": region(simplex, descent),
-        "`Scaled`": region(fl.Scaled(fl.Simplex(3))),
+        "`Affine`": region(simplex),
         "`Minkowski`": region(fl.Minkowski("auto")),
-        "`Minkowski`, suboptimality": region(fl.Minkowski.pairs(3), loss="suboptimality"),
         "`Facets`": region(fl.Facets()),
         "`hypothesis=None`": region(None),
-        "`Affine`, binary, `MixedInteger`": region(
-            fl.Affine(fl.Simplex(3, binary=True)),
-            fl.trainers.MixedInteger(max_seconds=None, max_iter=30),
-        ),
-        "`Ternary`": region(fl.Ternary(fl.Simplex(3)), fl.trainers.MixedInteger(max_seconds=60.0)),
-        "`NetworkLearner`": network,
         "`Affine`, `known=`": region(simplex, known=True),
-        "`Scaled`, `known=`": region(fl.Scaled(fl.Simplex(3)), known=True),
         "`Minkowski`, `known=`": region(fl.Minkowski.pairs(3), known=True),
         "`Facets`, `known=`": region(fl.Facets(), known=True),
         "`hypothesis=None`, `known=`": region(None, known=True),
     }
 
 
-#: Changes that are other problems by definition.
-UNDEFINED = {
-    "`Ternary`": ("decisions",),
-    "`NetworkLearner`": ("signals", "moved decisions"),
-}
-
-
 def solved(model: str) -> bool:
     """Say whether a row is about fits that have one answer, found exactly, or about facets."""
-    searched = "Affine" in model or "None" in model or "suboptimality" in model
+    searched = "Affine" in model or "None" in model
     return not searched and ("known=" not in model or "Facets" in model)
 
 
@@ -185,14 +149,9 @@ def changes(case: Case) -> dict[str, Iterable[Case]]:
     }
 
 
-def change(predict: Predict, name: str, column: str, case: Case) -> float | None:
-    """Return the largest change of a prediction; None where it is one by definition."""
-    if column in UNDEFINED.get(name, ()):
-        return None
+def change(predict: Predict, column: str, case: Case) -> float:
+    """Return the largest change of a prediction."""
     others = list(changes(case)[column])
-    if name == "`NetworkLearner`" and column == "decisions":
-        # Demand and dispatch have one unit.
-        others = [scaled(other, DEMANDS, other.unit) for other in others]
     first = case if column != "copies, weights" else others.pop()
     expected = predict(first)
     found = [predict(other) for other in others]
@@ -217,9 +176,9 @@ def run(chosen: list[str]) -> bool:
             continue
         print(f"| {model} |", end="", flush=True)
         for name in names:
-            found = change(predict, model, name, case)
-            held &= found is None or found <= SAME or not solved(model)
-            print(" – |" if found is None else f" {found:.0e} |", end="", flush=True)
+            found = change(predict, name, case)
+            held &= found <= SAME or not solved(model)
+            print(f" {found:.0e} |", end="", flush=True)
         print(flush=True)
     return held
 

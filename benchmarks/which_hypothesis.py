@@ -34,15 +34,10 @@ MODELS: dict[str, Make] = {
     "`RegionRegressor(cost=...)`": region(),
     "`Facets()`": region(fl.Facets()),
     "`Affine(Simplex(9))`": region(fl.Affine(fl.Simplex(9))),
-    "the same, `Predictability('l1')`": region(
-        fl.Affine(fl.Simplex(9)), loss=fl.Predictability("l1")
-    ),
     "`Minkowski.hypersimplices(3)`": region(fl.Minkowski.hypersimplices(3)),
     "the same, `Convex(robust=True)`": region(
         fl.Minkowski.hypersimplices(3), trainer=fl.trainers.Convex(robust=True)
     ),
-    "the same, `Suboptimality()`": region(fl.Minkowski.hypersimplices(3), loss=fl.Suboptimality()),
-    "`Scaled(Simplex(3))`": region(fl.Scaled(fl.Simplex(3))),
     "linear policy": region(fl.Affine(fl.Simplex(1))),
 }
 CASES = {"100 rows": (100, 0.0, 0.0), "noise": (100, 0.2, 0.0), "outliers": (100, 0.0, 0.05)}

@@ -38,8 +38,7 @@ LEAST_LITERAL = 1e-5
 
 #: Classes whose differences belong into methods: nobody else asks which of them a hypothesis is.
 HYPOTHESES = {
-    *("Affine", "Constrained", "Facets", "MapHypothesis", "Minkowski"),
-    *("Scaled", "Ternary"),
+    *("Affine", "Constrained", "Facets", "Minkowski"),
 }
 #: How often they are still asked for outside of hypotheses/ and `Trainer.mismatches`; lower it.
 MOST_ASKED = 0
@@ -185,7 +184,7 @@ def asked_for_hypotheses(root: Path) -> list[str]:
     """Return where ``isinstance`` asks for a class of hypotheses."""
     found = []
     for name, tree in _modules(root):
-        if name.startswith("hypotheses/"):
+        if name.startswith(("hypotheses/", "paper/")):
             continue
         exempt = {
             each

@@ -114,7 +114,7 @@ class Results(NamedTuple):
 def score(data: fl.Decisions, predicted: np.ndarray) -> Score:
     """Compare predicted purchases with the foundry's."""
     best = (data.cost_matrix * data.decisions).sum(axis=1)
-    off = data.forward.distance_to_feasible(predicted, data.signals, norm="l1")
+    off = data.forward.distance_to_feasible(predicted, data.signals)
     return Score(
         float(fl.metrics.pooled_r2(data.decisions, predicted)),
         100.0 * float(np.mean((data.cost_matrix * predicted).sum(axis=1) / best - 1.0)),

@@ -88,7 +88,7 @@ def score(data: Any, predicted: np.ndarray, seconds: float) -> Score:
     """Compare predictions with the true problem."""
     load = data.decisions.sum(axis=1)
     best = (data.cost_matrix * data.decisions).sum(axis=1)
-    off = data.forward.distance_to_feasible(predicted, data.signals, norm="l1") / load
+    off = data.forward.distance_to_feasible(predicted, data.signals) / load
     return Score(
         r2=float(fl.metrics.pooled_r2(data.decisions, predicted)),
         cost=100.0 * float(np.mean((data.cost_matrix * predicted).sum(axis=1) / best - 1.0)),

@@ -163,7 +163,7 @@ def compare(
             models[name] = fits[name]()
             seconds = time.process_time() - began
             predicted = models[name].predict(test.signals)
-        off = test.forward.distance_to_feasible(predicted, test.signals, norm="l1")
+        off = test.forward.distance_to_feasible(predicted, test.signals)
         scores[name] = Score(
             float(fl.metrics.pooled_r2(test.decisions, predicted)),
             100.0 * float((test.cost_matrix * predicted).sum() / best - 1.0),

@@ -9,6 +9,8 @@ import numpy as np
 import feaslearn as fl
 from experiments.frame.experiment import Claim, Experiment, Row, Settings
 from experiments.frame.found import Found
+from experiments.frame.models import CORRECTED, problem
+from feaslearn import paper
 
 #: Two far decisions and one between them, whose cost almost ties the two.
 COSTS = np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 0.05]])
@@ -34,12 +36,15 @@ def tied_columns() -> np.ndarray:
     return np.column_stack([DECISIONS[0] + step, DECISIONS[1] - step])
 
 
-def fit(data: fl.Decisions, binary: bool, seconds: float) -> fl.RegionRegressor:
+def fit(data: paper.Data, binary: bool, seconds: float) -> paper.Found:
     """Return two columns of proved least predictability."""
-    trainer = fl.trainers.MixedInteger(seconds) if binary else fl.trainers.Global("auto", seconds)
-    hypothesis = fl.Affine(fl.Simplex(2, binary=binary))
-    model = fl.RegionRegressor(hypothesis, cost=data.cost, trainer=trainer, random_state=0)
-    return model.fit(data.signals, data.decisions)
+    posed = problem(paper.Affine(fl.Simplex(2, binary=binary)), data, CORRECTED)
+    return (paper.mixed_integer if binary else paper.bilinear)(posed, max_seconds=seconds)
+
+
+def tied_share(found: paper.Found) -> float:
+    """Return in which share of the rows several decisions are optimal."""
+    return found.problem.tied_share(found.theta)
 
 
 def as_printed(seed: int) -> dict[str, Any]:
@@ -48,10 +53,10 @@ def as_printed(seed: int) -> dict[str, Any]:
     The row makes all columns cost the same at every training signal. Two training signals of
     Example 1 already have independent costs, so all columns are equal: one decision for all.
     """
-    data = fl.datasets.make_switch(100, random_state=seed)
-    ranks = int(np.linalg.matrix_rank(data.cost_matrix))
+    data = paper.datasets.make_switch(100, random_state=seed)
+    ranks = int(np.linalg.matrix_rank(data.costs))
     spread = ((data.decisions - data.decisions.mean(axis=0)) ** 2).sum(axis=1).mean()
-    right = fit(data, True, 60.0).result_
+    right = fit(data, True, 60.0)
     return {"printed": float(spread) if ranks == 2 else 0.0, "binary": right.objective}
 
 
@@ -60,22 +65,20 @@ def measure(seed: int, *, case: str, seconds: float) -> dict[str, Any]:
     if case == PRINTED:
         return as_printed(seed)
     if case == THREE:
-        data = fl.Decisions.from_arrays(COSTS, DECISIONS, [0, 1])
+        data = paper.Data(COSTS, DECISIONS, COSTS, (0, 1))
     else:
-        data = fl.datasets.make_l1_ball(6, n=2, low=-1.0, noise=0.1, random_state=seed)
+        data = paper.datasets.make_l1_ball(6, n=2, low=-1.0, noise=0.1, random_state=seed)
     binary, continuous = fit(data, True, seconds), fit(data, False, seconds)
-    loss, ties = continuous.result_.objective, continuous.result_.tied_share
+    loss, ties = continuous.objective, tied_share(continuous)
     if case == THREE:
         # A solver meets a tie to its tolerance only; these columns meet it exactly.
-        continuous.theta_ = tied_columns().ravel()
-        losses = continuous.sample_losses(fl.Predictability(), data.signals, data.decisions)
-        loss, ties = float(losses.mean()), 1 / 3
+        loss, ties = continuous.problem.value(tied_columns().ravel()), 1 / 3
     return {
-        "binary": binary.result_.objective,
-        "binary_bound": binary.result_.lower_bound,
-        "binary_ties": binary.result_.tied_share,
+        "binary": binary.objective,
+        "binary_bound": binary.lower_bound,
+        "binary_ties": tied_share(binary),
         "continuous": loss,
-        "continuous_bound": continuous.result_.lower_bound,
+        "continuous_bound": continuous.lower_bound,
         "continuous_ties": ties,
     }
 
@@ -134,7 +137,7 @@ EXPERIMENT = Experiment(
         "continuous_ties": "rows with ties (cont.)",
         "printed": "MILP as printed",
     },
-    helpers=(fit, tied_columns, as_printed),
+    helpers=(fit, problem, tied_columns, tied_share, as_printed),
     claims=(
         Claim(
             "Observation: binary and continuous optima agree if the binary optimum has no tie",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import numpy as np
 import feaslearn as fl
 from experiments.frame.experiment import Claim, Experiment, Row, Settings
 from experiments.frame.found import Found
-from experiments.frame.models import CORRECTED, LOSSES, algorithm_2, region_model
+from experiments.frame.models import CORRECTED, LOSSES, algorithm_2, problem
 from experiments.frame.pictures import BLUE, GREEN, GREY, ORANGE, new_figure, save
+from feaslearn import paper
 
 #: A loss has risen if it did by more than this share of the largest.
 ROUNDING = 1e-9
@@ -41,61 +43,52 @@ def measure(seed: int, *, algorithm: int, loss: str, kept: int) -> dict[str, Any
 
     The map is constant, so that the parameters of an iterate are those of a model.
     """
-    data = fl.datasets.make_l1_ball(600, random_state=seed)
+    data = paper.datasets.make_l1_ball(600, random_state=seed)
     train, test = data[:100], data[100:]
-    seen: list[np.ndarray] = []
+    posed = problem(paper.Affine(fl.Simplex(5)), train, CORRECTED, loss)
     if algorithm == 1:
-        trainer: Any = fl.trainers.GradientDescent(max_iter=500, n_starts=1)
+        found = paper.algorithm1(posed, n_starts=1, max_iter=500, seed=seed)
     else:
-        trainer = algorithm_2(CORRECTED, 500)
-    trainer.callback = lambda _, iterate: seen.append(iterate.theta.copy())
-    model = region_model(fl.Affine(fl.Simplex(5)), data, CORRECTED, loss, trainer, seed)
-    model.fit(train.signals, train.decisions)
-    history = model.result_.history
-    values = rises(model, train, seen, loss)
-    chosen = np.unique(np.geomspace(1, len(seen), kept).astype(int)) - 1
+        found = algorithm_2(posed, CORRECTED, max_iter=500, seed=seed)
+    history = found.history
+    values = rises(found)
+    chosen = np.unique(np.geomspace(1, len(history), kept).astype(int)) - 1
     path: dict[str, list[float]] = {"iteration": chosen.tolist()}
     for index in chosen:
-        model.theta_ = seen[index]
-        for key, value in metrics(model, train, test).items():
+        iterate = replace(found, theta=history[index]["theta"])
+        for key, value in metrics(iterate, train, test).items():
             path.setdefault(key, []).append(value)
-    if "smoothed_loss" in history:
-        path["smoothed"] = [history["smoothed_loss"][index] for index in chosen]
-        path["epsilon"] = [history["epsilon"][index] for index in chosen]
+    if algorithm == 2:
+        path["smoothed"] = [history[index]["smoothed_loss"] for index in chosen]
+        path["epsilon"] = [history[index]["epsilon"] for index in chosen]
         values["total_rises"] = total_rises(history)
     values["first_true"], values["last_true"] = path["true_predictability"][:: len(chosen) - 1]
-    return {**values, "iterations": len(seen) - 1, "path": path}
+    return {**values, "iterations": len(history) - 1, "path": path}
 
 
-def metrics(model: fl.RegionRegressor, train: fl.Decisions, test: fl.Decisions) -> dict[str, float]:
+def metrics(found: paper.Found, train: paper.Data, test: paper.Data) -> dict[str, Any]:
     """Return the exact training loss and the four metrics on test rows."""
-    measured = fl.evaluate(model, test, normalize_cost=False, losses="all")
-    exact = model.sample_losses(fl.Predictability(), train.signals, train.decisions)
+    measured = paper.evaluate(found, test)
     return {
-        "train": float(exact.mean()),
-        "predictability": measured.predictability.mean,
-        "suboptimality": measured.suboptimality.mean,
-        "true_predictability": measured.true_predictability.mean,
-        "true_suboptimality": measured.true_suboptimality.mean,
+        "train": paper.evaluate(found, train).predictability,
+        "predictability": measured.predictability,
+        "suboptimality": measured.suboptimality,
+        "true_predictability": measured.true_predictability,
+        "true_suboptimality": measured.true_suboptimality,
     }
 
 
-def rises(
-    model: fl.RegionRegressor, train: fl.Decisions, seen: list[np.ndarray], loss: str
-) -> dict[str, Any]:
-    """Return in which share of the steps the loss of a single sample rises."""
-    exact = {"predictability": fl.Predictability(), "suboptimality": fl.Suboptimality()}[loss]
-    losses = []
-    for theta in seen:
-        model.theta_ = theta
-        losses.append(model.sample_losses(exact, train.signals, train.decisions))
-    steps = np.diff(np.array(losses), axis=0)
-    return {"sample_rises": float((steps > ROUNDING * np.max(losses[0])).mean())}
+def rises(found: paper.Found) -> dict[str, Any]:
+    """Return in which share of the steps the exact loss of a single sample rises."""
+    losses = np.array([found.problem.rows(each["theta"]).values for each in found.history])
+    return {"sample_rises": float((np.diff(losses, axis=0) > ROUNDING * losses[0].max()).mean())}
 
 
-def total_rises(history: dict[str, list[float]]) -> float:
+def total_rises(history: list[dict[str, Any]]) -> float:
     """Return in which share of the steps at one ε the smoothed loss rises."""
-    smoothed, epsilon = (np.array(history[key]) for key in ("smoothed_loss", "epsilon"))
+    smoothed, epsilon = (
+        np.array([iterate[key] for iterate in history]) for key in ("smoothed_loss", "epsilon")
+    )
     same = np.diff(epsilon) == 0.0
     return float((np.diff(smoothed)[same] > ROUNDING * smoothed[0]).mean()) if same.any() else 0.0
 
@@ -183,7 +176,7 @@ EXPERIMENT = Experiment(
         "total_rises": "rises, total",
         "sample_rises": "rises, one sample",
     },
-    helpers=(metrics, rises, total_rises, region_model, algorithm_2),
+    helpers=(metrics, rises, total_rises, problem, algorithm_2),
     draw=draw,
     claims=(
         Claim("Proposition (convergence): the loss of every pair falls monotonically", _monotone),

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 import feaslearn as fl
 from experiments.frame.experiment import Claim, Experiment, Row, Settings
 from experiments.frame.found import Found
-from feaslearn.data import Block
-from feaslearn.formulations import losses_by_program
+from feaslearn import paper
 
 Array = NDArray[np.float64]
 
@@ -20,6 +19,7 @@ PROGRAMS = "Exact reformulation: conic programs against closed forms"
 GRADIENT = "Gradient from multipliers, L2 ball"
 SMOOTHED = "Suboptimality as smoothed predictability, ε = N/2"
 SPO = "True suboptimality is the SPO loss"
+LOSSES = (paper.Predictability(), paper.Suboptimality())
 BOUND = "J less J_ε + ε/2, multipliers of at most 10³"
 
 
@@ -29,26 +29,32 @@ def rows(settings: Settings) -> list[Row]:
     return [Row(name, {"identity": name}) for name in MEASURES]
 
 
-def random_region(seed: int, n: int = 3, p: int = 6, rows: int = 30) -> tuple[Any, Array, Block]:
-    """Return a random image of a simplex, its parameters, and costs with optimal decisions."""
+def random_region(
+    seed: int, n: int = 3, p: int = 6, rows: int = 30
+) -> tuple[Any, Array, paper.Samples]:
+    """Return a class of regions, parameters, and samples with optimal decisions."""
     random = np.random.default_rng(seed)
-    hypothesis, theta = fl.Affine(fl.Simplex(p)), random.standard_normal(n * p)
+    region, theta = paper.Affine(fl.Simplex(p)), random.standard_normal(n * p)
     features, costs = np.ones((rows, 1)), random.standard_normal((rows, n))
-    decisions = hypothesis.predict(theta, features, costs)
-    return hypothesis, theta, Block(features, costs, decisions, np.ones(rows))
+    decisions = region.decisions(theta, features, costs)
+    return region, theta, paper.Samples(features, costs, decisions, np.full(rows, 1 / rows))
+
+
+def rows_of(region: Any, loss: Any, samples: paper.Samples, theta: Array) -> Array:
+    """Return the loss of every sample."""
+    return paper.Problem(region, loss, samples).rows(theta).values
 
 
 def full_characterization(seed: int) -> dict[str, float]:
     """Return the largest loss of an optimal decision, and the least of another vertex or point."""
-    hypothesis, theta, block = random_region(seed)
+    region, theta, samples = random_region(seed)
     random = np.random.default_rng(seed + 1)
-    moved = block._replace(decisions=block.decisions + 0.1 * random.standard_normal((30, 3)))
-    dearer = block._replace(decisions=hypothesis.predict(theta, block.features, -block.costs))
-    losses = (fl.Predictability(), fl.Suboptimality())
-    at = max(float(loss.samples(hypothesis, theta, block).max()) for loss in losses)
+    moved = samples._replace(decisions=samples.decisions + 0.1 * random.standard_normal((30, 3)))
+    dearer = samples._replace(decisions=region.decisions(theta, samples.features, -samples.costs))
+    at = max(float(rows_of(region, loss, samples, theta).max()) for loss in LOSSES)
     other = min(
-        float(loss.samples(hypothesis, theta, wrong).min())
-        for loss in losses
+        float(rows_of(region, loss, wrong, theta).min())
+        for loss in LOSSES
         for wrong in (moved, dearer)
     )
     return {"deviation": at, "elsewhere": other}
@@ -56,17 +62,14 @@ def full_characterization(seed: int) -> dict[str, float]:
 
 def exact_reformulation(seed: int) -> dict[str, float]:
     """Return the largest difference between the paper's programs and the closed forms."""
-    hypothesis, theta, block = random_region(seed, rows=10)
+    region, theta, samples = random_region(seed, rows=10)
     random = np.random.default_rng(seed + 1)
-    block = block._replace(decisions=block.decisions + random.standard_normal((10, 3)))
+    samples = samples._replace(decisions=samples.decisions + random.standard_normal((10, 3)))
+    problems = [paper.Problem(region, loss, samples) for loss in LOSSES]
     apart = [
-        np.abs(
-            losses_by_program(loss, hypothesis, theta, block)
-            - loss.samples(hypothesis, theta, block)
-        ).max()
-        for loss in (fl.Predictability(), fl.Suboptimality())
+        paper.losses_by_program(problem, theta) - problem.rows(theta).values for problem in problems
     ]
-    return {"deviation": float(max(apart))}
+    return {"deviation": float(np.abs(apart).max())}
 
 
 def gradient_from_multipliers(seed: int) -> dict[str, float]:
@@ -86,11 +89,9 @@ def gradient_from_multipliers(seed: int) -> dict[str, float]:
         rules = [primal, dual, cp.norm(z) <= 1, cp.norm(tail) <= head, c @ (x + move) <= -head]
         cp.Problem(cp.Minimize(cp.sum_squares(move)), rules).solve(solver="CLARABEL")
         printed = np.outer(c, dual.dual_value) - np.outer(primal.dual_value, z.value)
-        hypothesis, theta = fl.Affine(fl.L2Ball(2)), np.append(A.ravel(), np.zeros(2))
-        block = Block(np.ones((1, 1)), c[None], x[None], np.ones(1))
-        exact = (
-            fl.Predictability().value_and_gradient(hypothesis, theta, block)[1][:4].reshape(2, 2)
-        )
+        samples = paper.Samples(np.ones((1, 1)), c[None], x[None], np.ones(1))
+        problem = paper.Problem(paper.Affine(fl.L2Ball(2)), paper.Predictability(), samples)
+        exact = problem.value_and_gradient(np.append(A.ravel(), np.zeros(2)))[1][:4].reshape(2, 2)
         errors.append(np.linalg.norm(printed - exact) / np.linalg.norm(exact))
     return {"deviation": float(np.median(errors))}
 
@@ -104,9 +105,9 @@ def smoothed_predictability(seed: int) -> dict[str, float]:
     """
     import cvxpy as cp
 
-    hypothesis, theta, block = random_region(seed, rows=10)
+    region, theta, samples = random_region(seed, rows=10)
     random = np.random.default_rng(seed + 1)
-    decisions = block.decisions + random.standard_normal((10, 3))
+    decisions = samples.decisions + random.standard_normal((10, 3))
     count, A = len(decisions), theta.reshape(3, 6)
     epsilon = count / 2
     value = 0.0
@@ -119,11 +120,10 @@ def smoothed_predictability(seed: int) -> dict[str, float]:
         best = rest / epsilon  # where the maximum over β is
         smooth = best @ (rest + move) - epsilon / 2 * np.sum((best + move / epsilon) ** 2)
         value += np.sum(move**2) / count + smooth
-    problem = fl.datasets.LearnedProblem(hypothesis, theta, lambda s: np.ones((len(s), 1)))
-    signals = np.zeros((count, 1))
-    infeasible = problem.distance_to_feasible(decisions, signals) ** 2
-    loss = fl.Suboptimality(normalize_cost=False)
-    whole = loss.samples(hypothesis, theta, block._replace(decisions=decisions)).mean()
+    known = paper.KnownRegion(region, theta, lambda s: np.ones((len(s), 1)))
+    infeasible = known.distance_to_feasible(decisions, np.zeros((count, 1))) ** 2
+    moved = samples._replace(decisions=decisions)
+    whole = rows_of(region, paper.Suboptimality(normalize_cost=False), moved, theta).mean()
     return {
         "deviation": float(abs(value - infeasible.mean())),
         "elsewhere": float(whole - infeasible.mean()),
@@ -133,16 +133,16 @@ def smoothed_predictability(seed: int) -> dict[str, float]:
 def spo(seed: int) -> dict[str, float]:
     """Compare ``|(γ_f, γ_o)|`` and the regret ``c'x̂ - min c'x`` for feasible and other "
     "predictions."""
-    data = fl.datasets.make_power5(60, random_state=seed)
-    random = np.random.default_rng(seed)
-    wrong_costs = data.cost_matrix * random.uniform(0.5, 1.5, data.cost_matrix.shape)
-    inside = data.forward.solve(data.signals, wrong_costs)
-    policy = fl.baselines.LinearPolicy().fit(data.signals, data.decisions)
-    least = data.forward.optimal_value(data.signals, data.cost_matrix)
+    data = paper.datasets.make_power5(60, random_state=seed)
+    truth, random = data.truth, np.random.default_rng(seed)
+    wrong_costs = data.costs * random.uniform(0.5, 1.5, data.costs.shape)
+    inside = truth.solve(data.signals, wrong_costs)
+    policy = paper.baselines.linear_policy(data)
+    least = (truth.solve(data.signals, data.costs) * data.costs).sum(axis=1)
     apart = []
-    for guess in (inside, policy.predict(data.signals)):
-        regret = (guess * data.cost_matrix).sum(axis=1) - least
-        outside = data.forward.distance_to_feasible(guess, data.signals)
+    for guess in (inside, policy.predict(data)):
+        regret = (guess * data.costs).sum(axis=1) - least
+        outside = truth.distance_to_feasible(guess, data.signals)
         apart.append(np.abs(np.hypot(outside, np.maximum(regret, 0.0)) - regret))
     return {"deviation": float(apart[0].max()), "elsewhere": float(apart[1].mean())}
 
@@ -219,7 +219,7 @@ EXPERIMENT = Experiment(
     rows=rows,
     measure=measure,
     columns={"deviation": "deviation", "elsewhere": "elsewhere"},
-    helpers=(random_region, *MEASURES.values()),
+    helpers=(random_region, rows_of, *MEASURES.values()),
     claims=(
         Claim(
             "Proposition (full characterization): a loss is zero iff the decision is optimal",

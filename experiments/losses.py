@@ -11,7 +11,7 @@ import feaslearn as fl
 from experiments.frame.experiment import Claim, Experiment, Row, Settings
 from experiments.frame.found import Found
 from experiments.frame.pictures import BLUE, GREEN, GREY, ORANGE, new_figure, save
-from feaslearn.sets import AffineImage
+from feaslearn import paper
 
 #: Corners of the learned and of the true region, the cost, and an observed decision.
 LEARNED = np.array([[0.6, 0.3], [2.6, 0.5], [3.0, 2.0], [1.6, 3.0], [0.3, 2.0]])
@@ -26,9 +26,9 @@ def rows(settings: Settings) -> list[Row]:
     return [Row(name, {"observed": name}, most_seeds=1) for name in OBSERVED]
 
 
-def region(corners: np.ndarray) -> fl.Region:
+def region(corners: np.ndarray) -> paper.Image:
     """Return the hull of corners."""
-    return fl.Region(AffineImage(fl.Simplex(len(corners)), corners.T, np.zeros(2)))
+    return paper.Image(fl.Simplex(len(corners)), corners.T)
 
 
 def measure(seed: int, *, observed: str) -> dict[str, Any]:
@@ -49,9 +49,9 @@ def measure(seed: int, *, observed: str) -> dict[str, Any]:
         "points": {
             "x": x.tolist(),
             "predicted": predicted.tolist(),
-            "feasible": learned.project(x).tolist(),
+            "feasible": learned.at(learned.nearest(x).latent).tolist(),
             "best": best.tolist(),
-            "true_feasible": true.project(predicted).tolist(),
+            "true_feasible": true.at(true.nearest(predicted).latent).tolist(),
         },
     }
 

@@ -10,8 +10,9 @@ import numpy as np
 import feaslearn as fl
 from experiments.frame.experiment import Claim, Experiment, Row, Settings
 from experiments.frame.found import Found
-from experiments.frame.models import CORRECTED, LOSSES, algorithm_2, region_model
+from experiments.frame.models import CORRECTED, LOSSES, algorithm_2, problem
 from experiments.frame.pictures import BLUE, GREY, new_figure, save
+from feaslearn import paper
 
 #: Iterations that are kept: dense at first, then sparse.
 KEPT = (0, 1, 2, 3, 5, 8, 12, 16, 20, 25, 30, 40, 50, 60, 80, 100, 130, 160, 200, 300)
@@ -26,21 +27,15 @@ def rows(settings: Settings) -> list[Row]:
 
 def measure(seed: int, *, loss: str) -> dict[str, Any]:
     """Learn a square from a random start, and keep the columns of the map on the way."""
-    data = fl.datasets.make_l1_ball(100, n=2, low=-1.0, random_state=seed)
-    seen: list[np.ndarray] = []
-    trainer = algorithm_2(CORRECTED, max(KEPT))
-    trainer.start = fl.trainers.starts.RandomStart()
-    trainer.callback = lambda _, iterate: seen.append(iterate.theta.copy())
-    model = region_model(fl.Affine(fl.Simplex(4)), data, CORRECTED, loss, trainer, seed)
-    model.fit(data.signals, data.decisions)
-    shapes = []
-    for theta in seen:
-        model.theta_ = theta
-        shapes.append(model.region(data.signals[0]).image.matrix.T)
+    data = paper.datasets.make_l1_ball(100, n=2, low=-1.0, random_state=seed)
+    posed = problem(paper.Affine(fl.Simplex(4)), data, CORRECTED, loss)
+    found = algorithm_2(posed, CORRECTED, start=paper.random_start, max_iter=max(KEPT), seed=seed)
+    # The map is constant: its columns are the corners of the region.
+    shapes = [posed.maps(iterate["theta"]).A[0].T for iterate in found.history]
     apart = np.array([distance(shape) for shape in shapes])
     near = np.flatnonzero(apart < CLOSE)
     return {
-        "train": model.result_.objective,
+        "train": found.objective,
         "apart": float(apart[-1]),
         "recovered": int(near[0]) if len(near) else None,
         "at_200": float(apart[min(200, len(apart) - 1)]),
@@ -131,7 +126,7 @@ EXPERIMENT = Experiment(
         "apart": "distance at the end",
         "recovered": "recovered at",
     },
-    helpers=(distance, region_model, algorithm_2),
+    helpers=(distance, problem, algorithm_2),
     draw=draw,
     claims=(
         Claim(

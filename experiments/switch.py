@@ -9,7 +9,8 @@ import numpy as np
 import feaslearn as fl
 from experiments.frame.experiment import Claim, Experiment, Row, Settings
 from experiments.frame.found import Found
-from experiments.frame.models import CONVENTIONS, CORRECTED, algorithm_2, region_model
+from experiments.frame.models import CONVENTIONS, CORRECTED, algorithm_2, predictions, problem
+from feaslearn import paper
 
 N_TRAIN, N_TEST = 100, 1_000
 REGIONS = (
@@ -33,30 +34,30 @@ def rows(settings: Settings) -> list[Row]:
     ]
 
 
-def build(model: str, data: fl.Decisions, seed: int, ridge: float) -> Any:
-    """Return a model that is not fitted."""
+def fit(model: str, train: paper.Data, seed: int, ridge: float) -> Any:
+    """Return a fitted model."""
     if model == "cost":
         known = fl.Polytope([[1, 0], [0, 1], [-1, 0], [0, -1]], [0, 0, -2, -2], [[1, 1]], [1])
-        return fl.baselines.QuadraticCost(known, ridge)
+        return paper.baselines.quadratic_cost(train, known, ridge)
     if model == "k-means":
-        return fl.baselines.NearestVertices(2, data.cost, random_state=seed)
+        return paper.baselines.nearest_vertices(train, 2, seed)
     if model == "Linear policy":
-        return fl.baselines.LinearPolicy()
+        return paper.baselines.linear_policy(train)
     if model == "Region, MILP":
-        return region_model(fl.Affine(fl.Simplex(2, binary=True)), data, CORRECTED, seed=seed)
+        binary = paper.Affine(fl.Simplex(2, binary=True))
+        return paper.mixed_integer(problem(binary, train, CORRECTED), seed=seed)
     if model == "Region, convex":
-        return region_model(fl.Scaled(fl.Simplex(2)), data, CORRECTED, seed=seed)
+        return paper.convex(problem(paper.Scaled(fl.Simplex(2)), train, CORRECTED))
     convention = model.removeprefix("Region, Alg 2, ")
-    trainer = algorithm_2(convention, 1000)
-    return region_model(fl.Affine(fl.Simplex(2)), data, convention, "predictability", trainer, seed)
+    posed = problem(paper.Affine(fl.Simplex(2)), train, convention)
+    return algorithm_2(posed, convention, seed=seed)
 
 
 def measure(seed: int, *, model: str, ridge: float = 0.0) -> dict[str, Any]:
     """Fit one model, and return its mean squared and its largest error on test rows."""
-    data = fl.datasets.make_switch(N_TRAIN + N_TEST, random_state=seed)
+    data = paper.datasets.make_switch(N_TRAIN + N_TEST, random_state=seed)
     train, test = data[:N_TRAIN], data[N_TRAIN:]
-    fitted = build(model, data, seed, ridge).fit(train.signals, train.decisions)
-    errors = fitted.predict(test.signals) - test.decisions
+    errors = predictions(fit(model, train, seed, ridge), test) - test.decisions
     return {
         "returned": float((errors**2).sum(axis=1).mean()),
         "largest": float(np.abs(errors).max()),
@@ -64,7 +65,7 @@ def measure(seed: int, *, model: str, ridge: float = 0.0) -> dict[str, Any]:
     }
 
 
-def _gap(train: fl.Decisions) -> float:
+def _gap(train: paper.Data) -> float:
     """Return the width of the stretch around 0.5 in which no training row lies."""
     s = train.signals[:, 0]
     return float(s[s > 0.5].min() - s[s < 0.5].max())
@@ -94,7 +95,7 @@ EXPERIMENT = Experiment(
     rows=rows,
     measure=measure,
     columns={"returned": "test loss", "largest": "largest error"},
-    helpers=(build, algorithm_2, region_model),
+    helpers=(fit, algorithm_2, problem, predictions),
     claims=(
         Claim(
             "Example 1: the hypothesis class recovers a discontinuous policy", _regions_recover_it

@@ -13,7 +13,6 @@ from experiments.frame.found import FEWEST, Found, all_of, short
 from experiments.frame.methods import HELPERS, measure
 from experiments.frame.models import COLUMNS, CONVENTIONS, CORRECTED, LOSSES, PUBLISHED
 from experiments.frame.pictures import new_figure, save
-from experiments.frame.printed_smoothing import descend, solve_inner
 
 N_TRAIN = 100
 DATA = {"data": "l1 ball, n=5", "n_train": N_TRAIN, "n_test": 500, "p": 5}
@@ -178,7 +177,7 @@ EXPERIMENT = Experiment(
     rows=rows,
     measure=measure,
     columns=COLUMNS,
-    helpers=(*HELPERS, descend, solve_inner),
+    helpers=HELPERS,
     notes=(_beside_the_library_s,),
     draw=draw,
     claims=(

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-import feaslearn as fl
 from experiments.frame.experiment import Claim, Experiment, Row, Settings
 from experiments.frame.found import Found
+from feaslearn import paper
+from feaslearn.exceptions import FeaslearnError
 
 LINES = list(combinations(range(1, 6), 2))
 ROW = "Linear policy on all five-line networks"
@@ -26,13 +27,12 @@ def measure(seed: int, *, every: int) -> dict[str, Any]:
     losses = []
     for lines in list(combinations(LINES, 5))[::every]:
         try:
-            data = fl.datasets.make_power5(300, random_state=seed, lines=lines)
-        except fl.exceptions.FeaslearnError:
+            data = paper.datasets.make_power5(300, random_state=seed, lines=lines)
+        except FeaslearnError:
             continue  # this network cannot serve every demand
         train, test = data[:100], data[100:]
-        policy = fl.baselines.LinearPolicy().fit(train.signals, train.decisions)
-        errors = policy.predict(test.signals) - test.decisions
-        losses.append(float((errors**2).sum(axis=1).mean()))
+        policy = paper.baselines.linear_policy(train)
+        losses.append(paper.evaluate(policy.predict(test), test).returned)
     return {
         "least": min(losses),
         "mean": float(np.mean(losses)),

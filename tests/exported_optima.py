@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 import feaslearn as fl
 from feaslearn.export import Exported
 from feaslearn.export.naming import safe_names
-from feaslearn.formulations.program import CONIC, solve
 from feaslearn.solvers.highs import CheckedProgram
 
 Array = NDArray[np.float64]
@@ -42,7 +41,10 @@ def in_cvxpy(source: Any) -> Solving:
 
     def minimize(prices: Array) -> Array:
         cost.value = prices
-        solve(problem, "exported", CONIC if curved else (("HIGHS", EXACT),), relative=True)
+        if curved:
+            problem.solve(solver="CLARABEL", tol_gap_abs=1e-12, tol_gap_rel=1e-12, tol_feas=1e-12)
+        else:
+            problem.solve(solver="HIGHS", **EXACT)
         return np.asarray(exported.x.value)
 
     return exported, minimize

@@ -12,7 +12,7 @@ import numpy as np
 
 import feaslearn as fl
 from feaslearn.data import Block, Samples
-from feaslearn.losses import Objective
+from feaslearn.trainers.objective import Objective
 
 
 def _block() -> Block:
@@ -20,14 +20,8 @@ def _block() -> Block:
     return Block(*random.normal(size=(3, 6, 2)), np.full(6, 1 / 6))
 
 
-def _loss(loss: fl.losses.Loss, p: int = 2) -> None:
-    for primitive in (fl.Box(p), fl.Simplex(p)):
-        hypothesis = fl.Affine(primitive)
-        loss.rows(hypothesis, np.ones(hypothesis.layout(2, 2).size), _block())
-
-
 def _search(trainer: fl.trainers.Trainer, primitive: fl.PrimitiveSet) -> None:
-    objective = Objective(fl.Predictability(), fl.Affine(primitive), Samples.of(_block()))
+    objective = Objective(fl.Affine(primitive), Samples.of(_block()))
     trainer.train(objective, np.random.default_rng(0))
 
 
@@ -35,18 +29,6 @@ def _fit(hypothesis: fl.hypotheses.Hypothesis, known: fl.Known | None = None) ->
     data = fl.datasets.make_power5(60, line_capacity=1.4, random_state=0)
     model = fl.RegionRegressor(hypothesis, cost=data.cost, known=known)
     model.fit(data.signals, data.decisions)
-
-
-def _network() -> None:
-    data = fl.datasets.make_power5(3, random_state=0)
-    fl.baselines.EnumeratedNetwork(
-        5,
-        [1, 3, 5],
-        generator_capacity=3.5,
-        line_capacity=3.5,
-        cost=[0, 1, 2],
-        demand=range(3, 8),
-    ).fit(data.signals, data.decisions)
 
 
 def _paper() -> None:
@@ -60,17 +42,13 @@ def _paper() -> None:
 #: In two halves that take about as long.
 HALVES: tuple[tuple[Callable[[], None], ...], ...] = (
     (
-        lambda: _loss(fl.Predictability()),
-        lambda: _search(fl.trainers.AdaptiveSmoothing(max_iter=1), fl.Box(2)),
-        lambda: _loss(fl.Suboptimality()),
+        _paper,
+        lambda: _fit(fl.Minkowski.hypersimplices(3), fl.Known(bounds=(0.0, 3.5))),
     ),
     (
-        _paper,
         lambda: _fit(fl.Facets()),
         lambda: _search(fl.trainers.Annealing(max_iter=1, n_starts=1, ridge=0.1), fl.Simplex(2)),
         lambda: _search(fl.trainers.Annealing(max_iter=1, n_starts=1, ridge=0.1), fl.Box(2)),
-        lambda: _fit(fl.Minkowski.hypersimplices(3), fl.Known(bounds=(0.0, 3.5))),
-        _network,
     ),
 )
 

@@ -13,11 +13,10 @@ import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from feaslearn.sets import (
     Box,
-    ConicSet,
     Hypersimplex,
     L1Ball,
     L2Ball,
@@ -25,7 +24,9 @@ from feaslearn.sets import (
     PrimitiveSet,
     Simplex,
 )
+from feaslearn.sets.conic_set import ConicSet
 from feaslearn.sets.product import Product
+from feaslearn.solvers.conic_form import Cone, ConeKind
 
 Array = NDArray[np.float64]
 
@@ -78,10 +79,16 @@ def cube(p: int) -> tuple[Array, Array]:
     return np.vstack([np.eye(p), -np.eye(p)]), np.repeat([0.0, -1.0], p)
 
 
+def conic_set(H: ArrayLike, h: ArrayLike, *cones: tuple[ConeKind, int]) -> ConicSet:
+    """Return a set by its rows and cones."""
+    rows, right = np.asarray(H, dtype=float), np.asarray(h, dtype=float)
+    return ConicSet(rows, right, tuple(Cone(*cone) for cone in cones))
+
+
 def half_disc() -> ConicSet:
     """The upper half of the unit disc."""
-    H = [[0.0, 0], [1, 0], [0, 1], [0, 1]]
-    return ConicSet(H, [-1.0, 0, 0, 0], [("second-order", 3), ("nonnegative", 1)])
+    H = np.array([[0.0, 0], [1, 0], [0, 1], [0, 1]])
+    return conic_set(H, [-1.0, 0, 0, 0], ("second-order", 3), ("nonnegative", 1))
 
 
 def cut_ellipsoid() -> ConicSet:
@@ -89,37 +96,24 @@ def cut_ellipsoid() -> ConicSet:
     shape = np.array([[2.0, 0.3, 0.0], [0.0, 1.0, -0.4], [0.0, 0.0, 0.5]])
     H = np.vstack([np.zeros(3), shape, [-1.0, -1.0, 0.0]])
     h = np.concatenate([[-1.0], shape @ [1.0, 0.0, -1.0], [-1.2]])
-    return ConicSet(H, h, [("second-order", 4), ("nonnegative", 1)])
+    return conic_set(H, h, ("second-order", 4), ("nonnegative", 1))
 
 
 def ice_cream() -> ConicSet:
     """The cone ``|(z_1, z_2)| <= z_0 <= 1``: an apex, a circle, and edges between them."""
     H = np.vstack([np.eye(3), [-1.0, 0.0, 0.0]])
-    return ConicSet(H, [0.0, 0, 0, -1], [("second-order", 3), ("nonnegative", 1)])
+    return conic_set(H, [0.0, 0, 0, -1], ("second-order", 3), ("nonnegative", 1))
 
 
 def disc_in_a_plane() -> ConicSet:
     """A disc cut from a ball by a plane that goes past its middle."""
     H = np.vstack([np.zeros(3), np.eye(3), [1.0, 1.0, 1.0]])
-    return ConicSet(H, [-1.0, 0, 0, 0, 0.5], [("second-order", 4), ("zero", 1)])
-
-
-def parabola_cap() -> ConicSet:
-    """The matrices ``[[1, z_0], [z_0, z_1]]`` without negative eigenvalues, ``z_1 <= 1``."""
-    H = [[0.0, 0], [np.sqrt(2.0), 0], [0, 1], [0, -1]]
-    return ConicSet(H, [-1.0, 0, 0, -1], [("semidefinite", 3), ("nonnegative", 1)])
-
-
-def elliptope() -> ConicSet:
-    """Correlations of three numbers: four corners, six edges between them, curved elsewhere."""
-    H, off = np.zeros((6, 3)), [1, 3, 4]
-    H[off, range(3)] = np.sqrt(2.0)
-    return ConicSet(H, [-1.0, 0, -1, 0, 0, -1], [("semidefinite", 6)])
+    return conic_set(H, [-1.0, 0, 0, 0, 0.5], ("second-order", 4), ("zero", 1))
 
 
 def polyhedral_cone_set() -> ConicSet:
     """A conic set without curved rows."""
-    return ConicSet(*TRIANGLE, [("nonnegative", 3)])
+    return conic_set(*TRIANGLE, ("nonnegative", 3))
 
 
 SETS: dict[str, Callable[[], PrimitiveSet]] = {
@@ -151,8 +145,6 @@ SETS: dict[str, Callable[[], PrimitiveSet]] = {
     "conic-cut-ellipsoid": cut_ellipsoid,
     "conic-ice-cream": ice_cream,
     "conic-disc-in-a-plane": disc_in_a_plane,
-    "conic-parabola-cap": parabola_cap,
-    "conic-elliptope": elliptope,
     "conic-polyhedral": polyhedral_cone_set,
     "product-polyhedral": lambda: Product([Simplex(3), Box(2), Hypersimplex(3, 2)]),
     "product-with-ball": lambda: Product([L2Ball(2), L1Ball(2), Box(1, 0.0, 3.0)]),

@@ -1,4 +1,4 @@
-"""Gross outliers: norms that are not squared, and robust fits, still find the right region."""
+"""Gross outliers: robust fits still find the right region; others are warned of them."""
 
 from __future__ import annotations
 
@@ -12,53 +12,39 @@ import feaslearn as fl
 from feaslearn.trainers import Annealing, Convex
 
 Array = NDArray[np.float64]
-L1, SQUARED, LENGTH = fl.Predictability("l1"), fl.Predictability(), fl.Predictability(squared=False)
-
-#: Regions that hold the truth of each class, fits that must find it, and how closely.
-CASES: dict[str, tuple[Any, Any, Any, float]] = {
-    "Minkowski, l1": (fl.Minkowski.box(2), L1, "auto", 1e-7),
-    "Minkowski, linf": (fl.Minkowski.box(2), fl.Predictability("linf"), "auto", 1e-7),
-    "Minkowski, lengths": (fl.Minkowski.box(2), LENGTH, "auto", 1e-4),
-    "Minkowski, suboptimality": (fl.Minkowski.box(2), fl.Suboptimality("l1"), "auto", 1e-7),
-    "Minkowski, robust": (fl.Minkowski.box(2), SQUARED, Convex(robust=True), 0.1),
-    "Scaled, l1": (fl.Scaled(fl.Box(2)), L1, "auto", 1e-7),
-    "linear policy, l1": (fl.Affine(fl.Simplex(1)), L1, "auto", 1e-7),
-}
 
 
-def drawn(name: str, n: int, random: np.random.Generator) -> tuple[Array, Array]:
+def drawn(n: int, random: np.random.Generator) -> tuple[Array, Array]:
     """Return signals (two prices and a level) and the decisions of least cost."""
     signals = np.column_stack([random.normal(size=(n, 2)), random.random(n)])
     level = signals[:, 2:]
-    reach = {"M": 1.0 + level * [0.3, 0.6], "S": 1.0, "l": 0.0}[name[0]]
+    reach = 1.0 + level * [0.3, 0.6]
     center = np.array([1.0, -2.0]) + level * [0.5, 1.0]
     return signals, center - np.sign(signals[:, :2]) * reach
 
 
 @pytest.mark.parametrize("size", [1e3, 1e6])
-@pytest.mark.parametrize("name", CASES)
-def test_the_right_region_is_found(name: str, size: float) -> None:
-    hypothesis, loss, trainer, error = CASES[name]
+def test_a_robust_fit_finds_the_right_region(size: float) -> None:
     random = np.random.default_rng(0)
-    signals, decisions = drawn(name, 60, random)
-    new, truth = drawn(name, 40, random)
+    signals, decisions = drawn(60, random)
+    new, truth = drawn(40, random)
     spoiled = random.choice(60, 6, replace=False)
     decisions[spoiled] += size * random.normal(size=(6, 2))
 
-    def farthest(loss: Any, trainer: Any) -> float:
+    def farthest(trainer: Any) -> float:
         model = fl.RegionRegressor(
-            hypothesis, cost=[0, 1], loss=loss, trainer=trainer, random_state=0
+            fl.Minkowski.box(2), cost=[0, 1], trainer=trainer, random_state=0
         )
         return float(np.abs(model.fit(signals, decisions).predict(new) - truth).max())
 
-    assert farthest(loss, trainer) <= error
-    assert farthest(SQUARED, Convex(ridge=0.0, sparsity=0.0)) > 0.01 * size
+    assert farthest(Convex(robust=True)) <= 0.1
+    assert farthest(Convex(ridge=0.0, sparsity=0.0)) > 0.01 * size
 
 
 def spoiled_samples(size: float, seed: int = 1) -> tuple[Array, Array, Array]:
     """Return signals, decisions, and the rows that were moved."""
     random = np.random.default_rng(seed)
-    signals, decisions = drawn("Minkowski", 60, random)
+    signals, decisions = drawn(60, random)
     spoiled = np.sort(random.choice(60, 6, replace=False))
     decisions[spoiled] += size * random.normal(size=(6, 2))
     return signals, decisions, spoiled
@@ -75,11 +61,11 @@ def spoiled_samples(size: float, seed: int = 1) -> tuple[Array, Array, Array]:
 )
 def test_searches_are_warned_of_rows_that_may_bias_them(hypothesis: Any, trainer: Any) -> None:
     signals, decisions, spoiled = spoiled_samples(1e4)
-    model = fl.RegionRegressor(hypothesis, cost=[0, 1], loss=L1, trainer=trainer, random_state=0)
+    model = fl.RegionRegressor(hypothesis, cost=[0, 1], trainer=trainer, random_state=0)
     model.fit(signals, decisions)
     (told,) = (text for text in model.result_.warnings if "as far from" in text)
     assert told.startswith("; ".join(f"row {row}" for row in spoiled[:5]) + "; and 1 more: ")
-    assert "may bias the search" in told
+    assert "take them out if they are errors" in told
 
 
 def test_squared_losses_are_warned_of_rows_that_count() -> None:
@@ -91,21 +77,17 @@ def test_squared_losses_are_warned_of_rows_that_count() -> None:
     model.fit(signals, decisions, sample_weight=weights)
     (told,) = (text for text in model.result_.warnings if "as far from" in text)
     assert told.startswith(f"row {spoiled[0]}; ") or spoiled[0] < 2
-    assert "Predictability('l1')" in told
 
 
-@pytest.mark.parametrize(
-    ("loss", "trainer"), [(L1, "auto"), (SQUARED, Convex(robust=True)), (LENGTH, "auto")]
-)
-def test_fits_that_resist_outliers_say_nothing(loss: Any, trainer: Any) -> None:
+def test_fits_that_resist_outliers_say_nothing() -> None:
     signals, decisions, _ = spoiled_samples(1e4)
-    model = fl.RegionRegressor(fl.Minkowski.box(2), cost=[0, 1], loss=loss, trainer=trainer)
+    model = fl.RegionRegressor(fl.Minkowski.box(2), cost=[0, 1], trainer=Convex(robust=True))
     assert not any("as far" in text for text in model.fit(signals, decisions).result_.warnings)
 
 
 def test_chunks_are_seen_in_part() -> None:
     random = np.random.default_rng(0)
-    signals, decisions = drawn("Minkowski", 30_000, random)
+    signals, decisions = drawn(30_000, random)
     for times, warned in ((1.0, 0), (1e5, 1)):
         decisions[random.choice(30_000, 3000, replace=False)] *= times
         model = fl.RegionRegressor(fl.Minkowski.box(2), cost=[0, 1], trainer=Convex(ridge=0.0))

@@ -10,7 +10,6 @@ import pytest
 from feaslearn.exceptions import DataError, Problems, SetError
 from feaslearn.parameters import (
     FLAG,
-    FUNCTION,
     NOT_NEGATIVE,
     POSITIVE,
     Constraints,
@@ -20,7 +19,7 @@ from feaslearn.parameters import (
     check_declared,
     require,
 )
-from feaslearn.regressor.parameters import N_JOBS
+from feaslearn.regressor.checks import N_JOBS
 
 INF, NAN = np.inf, np.nan
 
@@ -39,7 +38,6 @@ INF, NAN = np.inf, np.nan
         (Number(0.0, 1.0, above=True), [1], [0, 1.1], "a number in (0, 1]"),
         (Number(0.0, 1.0, below=True), [0], [1], "a number in [0, 1)"),
         (FLAG, [True, np.False_], [0, None, "yes"], "True or False"),
-        (FUNCTION, [len], [1], "a function"),
         (Either(None, 0, "auto"), [None, 0, np.int64(0), "auto"], [False, "no", 0.0], "None, 0,"),
         (Either("auto", Integer(1)), [1, "auto"], [0, None, np.ones(2)], "an integer >= 1"),
     ],

@@ -86,7 +86,7 @@ def test_a_triangle_by_hand() -> None:
     assert [side.tolist() for side in region.bounding_box()] == [[1.0, 1.0], [3.0, 3.0]]
     assert region.project([3.0, 3.0]) == pytest.approx([2.0, 2.0])
     assert region.project([[3.0, 3.0], [0.0, 0.0]]) == pytest.approx(np.array([[2.0, 2.0], [1, 1]]))
-    assert region.distance([0.0, 1.0], "l1") == pytest.approx(1.0)
+    assert region.distance([0.0, 1.0]) == pytest.approx(1.0)
     assert len(region.halfspaces().A) == 3
     face = region.optimal_face([-1.0, -1.0])
     assert face.vertices() == pytest.approx(np.array([[3.0, 1.0], [1.0, 3.0]]))

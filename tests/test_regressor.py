@@ -25,7 +25,7 @@ def quick(hypothesis: object = None, **options: object) -> fl.RegionRegressor:
     """Return a model that trains in no time."""
     options = {
         "cost": POWER.cost,
-        "trainer": fl.trainers.GradientDescent(max_iter=15, n_starts=2),
+        "trainer": fl.trainers.Annealing(max_iter=15, n_starts=2, ridge=0.1),
         "random_state": 0,
         **options,
     }
@@ -57,7 +57,7 @@ def test_parameters_set_later_do_not_reach_into_the_fitted_model() -> None:
 
 def test_threads_may_predict_at_once() -> None:
     triangle = fl.Polytope([[1.0, 0], [0, 1], [-1, -2]], [0.0, 0, -2])
-    model = quick(fl.Affine(triangle), trainer=fl.trainers.GradientDescent(2, n_starts=1))
+    model = quick(fl.Affine(triangle), trainer=fl.trainers.Annealing(2, n_starts=1, ridge=0.1))
     model.fit(TRAIN.signals, TRAIN.decisions)
     batches = [TEST.signals[i : i + 20] for i in range(0, 40, 5)]
     alone = [model.predict(batch) for batch in batches]
@@ -78,7 +78,9 @@ def test_grid_search_over_the_size_of_the_set() -> None:
 
 def test_costs_are_routed_through_cross_validation() -> None:
     with sklearn.config_context(enable_metadata_routing=True):
-        model = quick(fl.Scaled(fl.Simplex(3)), cost=None, trainer="auto")
+        model = quick(
+            fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant"), cost=None, trainer="auto"
+        )
         model.set_fit_request(costs=True, sample_weight=True)
         model.set_score_request(costs=True, sample_weight=False)
         params = {"costs": TRAIN.cost_matrix, "sample_weight": np.ones(len(TRAIN))}
@@ -109,7 +111,9 @@ def test_categories_in_a_pipeline() -> None:
         remainder="passthrough",
         verbose_feature_names_out=False,
     ).set_output(transform="pandas")
-    region = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=["price_a", "price_b"])
+    region = fl.RegionRegressor(
+        fl.Minkowski([fl.Term(fl.Simplex(2))], scale="constant"), cost=["price_a", "price_b"]
+    )
     model = make_pipeline(encode, region).fit(X, y)
     pandas.testing.assert_frame_equal(model.predict(X), y)
     assert model.score(X, y) == pytest.approx(1.0)

@@ -19,11 +19,14 @@ NEW = fl.datasets.make_power5(30, random_state=6).signals
 
 
 def scaled(**options: object) -> fl.RegionRegressor:
-    return fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), **{"cost": POWER.cost, **options})
+    return fl.RegionRegressor(
+        fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant"),
+        **{"cost": POWER.cost, "trainer": fl.trainers.Convex(0.0, 0.0), **options},
+    )
 
 
 def affine(**options: object) -> fl.RegionRegressor:
-    trainer = fl.trainers.GradientDescent(max_iter=40, n_starts=2)
+    trainer = fl.trainers.Annealing(max_iter=40, n_starts=2, ridge=0.1)
     options = {"cost": POWER.cost, "trainer": trainer, "random_state": 0, **options}
     return fl.RegionRegressor(fl.Affine(fl.Simplex(4)), **options)
 
@@ -86,11 +89,6 @@ def test_sense_max_is_min_of_the_negative(make: object) -> None:
     np.testing.assert_array_equal(
         most.predict(NEW, costs=prices), least.predict(NEW, costs=-prices)
     )
-    for loss in (fl.Predictability(), fl.Suboptimality()):
-        np.testing.assert_allclose(
-            most.sample_losses(loss, POWER.signals, POWER.decisions),
-            least.sample_losses(loss, POWER.signals, POWER.decisions),
-        )
 
 
 def test_what_if_prices() -> None:
@@ -111,7 +109,6 @@ def test_costs_at_fit_replace_those_of_the_signals() -> None:
 
 def test_a_model_fitted_with_costs_alone_asks_for_them() -> None:
     model = scaled(cost=None).fit(POWER.signals, POWER.decisions, costs=POWER.cost_matrix)
-    assert not isinstance(model.hypothesis_.primitive, type(None))
     for use in (model.predict, lambda X: model.score(X, POWER.decisions)):
         with pytest.raises(DataError, match="fitted with costs"):
             use(POWER.signals)
@@ -156,7 +153,9 @@ def test_frames_in_and_out(kind: str, cost: list[object]) -> None:
 def test_series_in_and_out(kind: str) -> None:
     X, y, new = frames(kind)
     series = y["plant b"]
-    model = fl.RegionRegressor(fl.Scaled(fl.Box(1)), cost=[PRICES[1]]).fit(X, series)
+    model = fl.RegionRegressor(
+        fl.Minkowski.box(1), cost=[PRICES[1]], trainer=fl.trainers.Convex(0.0, 0.0)
+    ).fit(X, series)
     predicted = model.predict(new)
     assert type(predicted) is type(series)
     assert predicted.name == "plant b"

@@ -37,8 +37,6 @@ HYPOTHESES = {
     "facets": ("Facets()", fl.Facets()),
     "affine": ("Affine(Simplex(6))", fl.Affine(fl.Simplex(6))),
     "minkowski": ('Minkowski("auto")', fl.Minkowski("auto")),
-    "scaled": ("Scaled(Box(2))", fl.Scaled(fl.Box(2))),
-    "ternary": ("Ternary(Box(2))", fl.Ternary(fl.Box(2))),
 }
 
 

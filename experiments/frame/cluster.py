@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from joblib import parallel_config
 
-from feaslearn.exceptions import MissingExtraError
+import feaslearn as fl
 
 
 @contextmanager
@@ -16,6 +16,6 @@ def cluster(address: str) -> Iterator[int]:
     try:
         from distributed import Client
     except ImportError:
-        raise MissingExtraError("distributed", "dask") from None
+        raise fl.exceptions.MissingExtraError("distributed", "dask") from None
     with Client(address) as client, parallel_config(backend="dask"):
         yield sum(client.nthreads().values())

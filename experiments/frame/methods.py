@@ -8,18 +8,26 @@ from typing import Any
 
 import feaslearn as fl
 from benchmarks.common.regressors import tuned_regressors
-from experiments.frame.models import CORRECTED, algorithm_2, fit_and_measure, region_model
-from experiments.frame.printed_smoothing import PrintedSmoothing
-from feaslearn import baselines, datasets, trainers
+from experiments.frame.models import (
+    CORRECTED,
+    algorithm_2,
+    fit_and_measure,
+    learned_losses,
+    ours,
+    predictions,
+    problem,
+    returned_loss,
+)
+from feaslearn import paper
 
-DATASETS: dict[str, Callable[..., fl.Decisions]] = {
-    "power5": datasets.make_power5,
-    "ieee14": datasets.make_ieee14,
-    "power5, lines of 1.6": partial(datasets.make_power5, line_capacity=1.6),
-    "ieee14, lines of 1.8": partial(datasets.make_ieee14, line_capacity=1.8),
-    "l1 ball, n=5": datasets.make_l1_ball,
-    "l1 ball, n=2": partial(datasets.make_l1_ball, n=2, low=-1.0),
-    "ellipsoid": partial(datasets.make_ellipsoid, n=2),
+DATASETS: dict[str, Callable[..., paper.Data]] = {
+    "power5": paper.datasets.make_power5,
+    "ieee14": paper.datasets.make_ieee14,
+    "power5, lines of 1.6": partial(paper.datasets.make_power5, line_capacity=1.6),
+    "ieee14, lines of 1.8": partial(paper.datasets.make_ieee14, line_capacity=1.8),
+    "l1 ball, n=5": paper.datasets.make_l1_ball,
+    "l1 ball, n=2": partial(paper.datasets.make_l1_ball, n=2, low=-1.0),
+    "ellipsoid": partial(paper.datasets.make_ellipsoid, n=2),
 }
 #: Rows that neither a fit nor a table sees: on them, a best row is chosen.
 N_VALIDATION = 200
@@ -35,9 +43,20 @@ REGRESSORS = (
 )
 
 
-def build(
+#: What this library learns by its defaults, from the dimension p.
+OURS: dict[str, Callable[[Any], Any]] = {
+    "annealing": lambda p: fl.Affine(fl.Simplex(p)),
+    "annealing, ball": lambda p: fl.Affine(fl.L2Ball(p)),
+    "minkowski": lambda _: fl.Minkowski("auto"),
+    "facets": lambda _: fl.Facets(),
+    "balance and box": lambda _: fl.Facets(max_facets=0),
+    "default": lambda _: None,
+}
+
+
+def fit(
     method: str,
-    data: fl.Decisions,
+    train: paper.Data,
     seed: int,
     *,
     convention: str = CORRECTED,
@@ -47,18 +66,18 @@ def build(
     epsilon: float = 1.0,
     seconds: float = 60.0,
 ) -> Any:
-    """Return a model of a method, not fitted.
+    """Fit a method.
 
     Parameters
     ----------
     method : str
         Its name.
-    data : Decisions
-        What it will see: the cost and the number of signals are read from it.
+    train : Data
+        What it learns from.
     seed : int
         The seed of the method.
     convention, loss : str
-        How a region is trained.
+        How a region of the paper is trained.
     p : int or "auto"
         Dimension of the primitive set.
     max_iter : int
@@ -70,36 +89,38 @@ def build(
 
     Returns
     -------
-    regressor
-        The model.
+    model
+        The fitted model, as `Fit` returns it.
     """
     if method in REGRESSORS:
-        return tuned_regressors(data.signals.shape[1])[method]().set_params(n_jobs=1)
+        model = tuned_regressors(train.signals.shape[1])[method]().set_params(n_jobs=1)
+        return model.fit(train.signals, train.decisions)
+    if method in OURS:
+        return ours(OURS[method](p), train, seed)
     if method == "linear policy":
-        return baselines.LinearPolicy()
+        return paper.baselines.linear_policy(train)
     if method == "k-means":
-        return baselines.NearestVertices(p, data.cost, random_state=seed)
-    affine = fl.Affine(fl.Simplex(p))
-    parts: dict[str, tuple[Any, Any]] = {
-        "algorithm 1": (affine, trainers.GradientDescent(max_iter=max_iter, n_starts=1)),
-        "algorithm 2": (affine, algorithm_2(convention, max_iter, epsilon)),
-        "algorithm 2, printed": (affine, PrintedSmoothing(max_iter, convention == CORRECTED)),
-        "algorithm 2, ball": (fl.Affine(fl.L2Ball(p)), algorithm_2(convention, max_iter)),
-        "annealing, ball": (fl.Affine(fl.L2Ball(p)), trainers.Annealing()),
-        "convex, simplex": (fl.Scaled(fl.Simplex(p)), "auto"),
-        "convex, l1 ball": (fl.Scaled(fl.L1Ball(p)), "auto"),
-        "global": (affine, trainers.Global(max_seconds=seconds)),
-        "annealing": (affine, trainers.Annealing()),
-        "minkowski": (fl.Minkowski("auto"), "auto"),
-        "facets": (fl.Facets(), "auto"),
-        "balance and box": (fl.Facets(max_facets=0), "auto"),
-        "default": (None, "auto"),
-    }
+        return paper.baselines.nearest_vertices(train, p, seed)
+    if method == "convex, simplex":
+        return paper.convex(problem(paper.Scaled(fl.Simplex(p)), train, convention, loss))
+    if method == "convex, l1 ball":
+        return paper.convex(problem(paper.Scaled(fl.L1Ball(p)), train, convention, loss))
     if method == "mixed-integer":
-        binary = fl.Affine(fl.Simplex(p, binary=True))
-        parts[method] = (binary, trainers.MixedInteger(max_seconds=seconds))
-    hypothesis, trainer = parts[method]
-    return region_model(hypothesis, data, convention, loss, trainer, seed)
+        binary = paper.Affine(fl.Simplex(p, binary=True))
+        posed = problem(binary, train, convention, loss)
+        return paper.mixed_integer(posed, max_seconds=seconds, seed=seed)
+    Z = fl.L2Ball(p) if method == "algorithm 2, ball" else fl.Simplex(p)
+    posed = problem(paper.Affine(Z), train, convention, loss)
+    if method == "global":
+        return paper.bilinear(posed, max_seconds=seconds, seed=seed)
+    if method == "algorithm 1":
+        return paper.algorithm1(posed, n_starts=1, max_iter=max_iter, seed=seed)
+    options: dict[str, Any] = {"max_iter": max_iter, "epsilon": epsilon, "seed": seed}
+    if method == "algorithm 2, printed":
+        options |= {"printed": True, "weighted": convention == CORRECTED}
+    elif method not in ("algorithm 2", "algorithm 2, ball"):
+        raise ValueError(f"no method is called {method!r}")
+    return algorithm_2(posed, convention, **options)
 
 
 def measure(
@@ -126,7 +147,7 @@ def measure(
     noise, signal_noise : float
         Standard deviation of the noise on decisions and on signals, test rows included.
     **options
-        Further arguments of `build`.
+        Further arguments of `fit`.
 
     Returns
     -------
@@ -138,10 +159,18 @@ def measure(
     seen = n_train + n_test
     drawn = make(seen + N_VALIDATION, noise=noise, random_state=seed, **extra)
     train, test, further = drawn[:n_train], drawn[n_train:seen], drawn[seen:]
-    model = build(method, drawn, seed, **options)
-    values = fit_and_measure(model, train, test)
-    return {**values, "validation": fl.evaluate(model, further).returned.mean}
+    model, values = fit_and_measure(lambda rows: fit(method, rows, seed, **options), train, test)
+    return {**values, "validation": returned_loss(model, further)}
 
 
 #: The functions whose code decides what `measure` returns.
-HELPERS = (build, fit_and_measure, region_model, algorithm_2)
+HELPERS = (
+    fit,
+    fit_and_measure,
+    learned_losses,
+    ours,
+    predictions,
+    returned_loss,
+    problem,
+    algorithm_2,
+)

@@ -9,10 +9,10 @@ from pathlib import Path
 
 from experiments.frame.contest import contest_table
 from experiments.frame.experiment import Claim, Experiment, Settings
+from experiments.frame.files import write_bytes
 from experiments.frame.found import Found, MissingCellsError
 from experiments.frame.store import VERSION, Store
 from experiments.frame.table import as_csv, markdown
-from feaslearn.io.whole_files import write_bytes
 
 VERDICTS = {True: "holds", False: "**does not hold**", None: "cannot be decided"}
 PACKAGES = ("numpy", "scipy", "numba", "scikit-learn", "cvxpy", "clarabel", "highspy", "pyscipopt")

@@ -6,7 +6,7 @@ import io
 from pathlib import Path
 from typing import Any
 
-from feaslearn.io.whole_files import write_bytes
+from experiments.frame.files import write_bytes
 
 #: Blue, orange, green and grey that colour-blind readers can tell apart.
 BLUE, ORANGE, GREEN, GREY = "#0072B2", "#E69F00", "#009E73", "#999999"

@@ -17,29 +17,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-import feaslearn as fl
-from feaslearn.datasets.power import DEMANDS, PLANTS, PRICES, RING
+from feaslearn import paper
+from feaslearn.paper.datasets import CAPACITY, DEMANDS, PLANTS, PRICES, RING
 
 TRUE = [tuple(sorted(line)) for line in RING]
 CAPACITIES = (3.5, 3.0, 2.5, 2.25, 2.0, 1.9, 1.8, 1.7, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1, 1.0)
-GENERATOR_CAPACITY = 3.5
 
 
 class Step(NamedTuple):
     """What the data say at one capacity."""
 
-    learner: fl.NetworkLearner
     capacity: float
-    certain: list[tuple[int, int]]
-    impossible: list[tuple[int, int]]
-    n_networks: int
-    n_sparsest: int
-    remaining: np.ndarray
-    lines: list[tuple[int, int]]
+    data: paper.Data
+    found: paper.LearnedNetwork
 
 
-def dispatches(capacity: float, n_samples: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return signals that the ring can serve, and its dispatches.
+def dispatches(capacity: float, n_samples: int, seed: int) -> paper.Data:
+    """Return dispatches of the ring, at signals that it can serve.
 
     Parameters
     ----------
@@ -52,18 +46,19 @@ def dispatches(capacity: float, n_samples: int, seed: int) -> tuple[np.ndarray, 
 
     Returns
     -------
-    signals, decisions : ndarray
+    Data
         One row for each sample.
     """
     rng = np.random.default_rng(seed)
-    ring = fl.datasets.TransportNetwork(5, RING, capacity, PLANTS, GENERATOR_CAPACITY)
+    ring = paper.TransportNetwork(5, RING, capacity, PLANTS, CAPACITY)
     low, high = np.array([*PRICES, *DEMANDS]).T
     signals = np.empty((0, len(low)))
     while len(signals) < n_samples:
         drawn = rng.uniform(low, high, size=(n_samples, len(low)))
         signals = np.vstack([signals, drawn[ring.serves(drawn[:, 3:])]])
     signals = signals[:n_samples]
-    return signals, ring.dispatch(signals[:, 3:], signals[:, :3])
+    costs = signals[:, :3]
+    return paper.Data(signals, ring.solve(signals, costs), costs, range(3), ring)
 
 
 def learn(capacity: float, n_samples: int, seed: int = 0) -> Step:
@@ -83,29 +78,12 @@ def learn(capacity: float, n_samples: int, seed: int = 0) -> Step:
     Step
         What is certain.
     """
-    signals, decisions = dispatches(capacity, n_samples, seed)
-    learner = fl.NetworkLearner(
-        5,
-        PLANTS,
-        generator_capacity=GENERATOR_CAPACITY,
-        line_capacity=capacity,
-        cost=[0, 1, 2],
-        demand=range(3, 8),
-    ).fit(signals, decisions)
-    found = learner.identify()
-    return Step(
-        learner,
-        capacity,
-        found.certain,
-        found.impossible,
-        found.n_networks[0],
-        found.by_size[len(learner.lines_)],
-        found.networks,
-        learner.candidate_lines_,
-    )
+    data = dispatches(capacity, n_samples, seed)
+    candidates = paper.TransportNetwork(5, None, capacity, PLANTS, CAPACITY)
+    return Step(capacity, data, paper.learn_network(data, candidates))
 
 
-def why_it_remains(step: Step, network: np.ndarray, n_samples: int, seed: int = 0) -> list[str]:
+def why_it_remains(step: Step, network: np.ndarray) -> list[str]:
     """Say in which cuts a network differs from the ring, and how much of them is ever used.
 
     Parameters
@@ -114,23 +92,21 @@ def why_it_remains(step: Step, network: np.ndarray, n_samples: int, seed: int = 
         What was learned.
     network : ndarray of bool
         A network that remains.
-    n_samples, seed : int
-        The samples it was learned from.
 
     Returns
     -------
     list of str
         One line for each cut that differs.
     """
-    signals, decisions = dispatches(step.capacity, n_samples, seed)
-    surplus = -signals[:, 3:]
-    surplus[:, np.array(PLANTS) - 1] += decisions
-    ring = [line in TRUE for line in step.lines]
+    lines = step.found.candidates.lines
+    surplus = -step.data.signals[:, 3:]
+    surplus[:, np.array(PLANTS) - 1] += step.data.decisions
+    ring = [line in TRUE for line in lines]
     told = []
     for number in range(1, 16):  # half of the sets of nodes: a set and the rest have the same cut
         inside = [number >> node & 1 == 1 for node in range(5)]
-        crossing = np.array([inside[a - 1] != inside[b - 1] for a, b in step.lines])
-        counts = [int((crossing & lines).sum()) for lines in (ring, network)]
+        crossing = np.array([inside[a - 1] != inside[b - 1] for a, b in lines])
+        counts = [int((crossing & chosen).sum()) for chosen in (ring, network)]
         if counts[0] != counts[1]:
             used = np.abs(surplus @ np.array(inside, dtype=float)).max() / step.capacity
             nodes = "".join(str(node + 1) for node in range(5) if inside[node])
@@ -169,24 +145,20 @@ def main() -> None:
     print(f"{n_samples} samples, seed 0\ncapacity networks (fewest lines)  certain lines")
     before: set[tuple[int, int]] = set()
     for step in steps:
-        named = " ".join(f"{a}-{b}{'' if (a, b) in before else '*'}" for a, b in step.certain)
-        print(f"{step.capacity:>8.2f} {step.n_networks:>8} ({step.n_sparsest})   {named or 'none'}")
-        before |= set(step.certain)
+        found, certain = step.found, step.found.certain
+        named = " ".join(f"{a}-{b}{'' if (a, b) in before else '*'}" for a, b in certain)
+        sparsest = found.by_size[len(found.lines)]
+        print(f"{step.capacity:>8.2f} {len(found.best):>8} ({sparsest})   {named or 'none'}")
+        before |= set(certain)
     print("* certain for the first time")
-    last = min(steps, key=lambda step: step.n_networks)
+    last = min(steps, key=lambda step: len(step.found.best))
     print(f"\nfewest networks, at capacity {last.capacity}:")
-    for network in last.remaining:
-        lines = [line for line, is_one in zip(last.lines, network, strict=True) if is_one]
+    for network in last.found.best:
+        lines = last.found.named(network)
         is_ring = lines == sorted(TRUE)
         print(" ", " ".join(f"{a}-{b}" for a, b in lines), "(the ring)" if is_ring else "")
-        for text in [] if is_ring else why_it_remains(last, network, n_samples):
+        for text in [] if is_ring else why_it_remains(last, network):
             print("     ", text)
-    for widen in (1.0, 1.5, 2.0):
-        best = last.learner.next_signal(n_draws=2000, widen=widen)
-        print(
-            f"best of 2000 signals from {widen} times the range seen: {best.n_answers} different "
-            f"answers, {best.expected_left:.2f} networks left on average"
-        )
 
 
 if __name__ == "__main__":

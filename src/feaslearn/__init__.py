@@ -26,9 +26,7 @@ if TYPE_CHECKING:
         exceptions,
         export,
         hypotheses,
-        losses,
         metrics,
-        network,
         plots,
         report,
         sets,
@@ -40,20 +38,15 @@ if TYPE_CHECKING:
         Affine,
         Facets,
         Minkowski,
-        Scaled,
         Term,
-        Ternary,
     )
     from feaslearn.io import load, save
     from feaslearn.known import Known
-    from feaslearn.losses import Predictability, Suboptimality
     from feaslearn.metrics import evaluate
-    from feaslearn.network import NetworkLearner
     from feaslearn.region import Region
     from feaslearn.regressor import RegionRegressor
     from feaslearn.sets import (
         Box,
-        ConicSet,
         Hypersimplex,
         L1Ball,
         L2Ball,
@@ -68,7 +61,6 @@ __all__ = [
     "AffineCost",
     "Box",
     "Chunks",
-    "ConicSet",
     "Decisions",
     "Facets",
     "FunctionCost",
@@ -77,16 +69,11 @@ __all__ = [
     "L1Ball",
     "L2Ball",
     "Minkowski",
-    "NetworkLearner",
     "Polytope",
-    "Predictability",
     "Region",
     "RegionRegressor",
-    "Scaled",
     "Simplex",
-    "Suboptimality",
     "Term",
-    "Ternary",
     "baselines",
     "datasets",
     "distributed",
@@ -95,9 +82,7 @@ __all__ = [
     "export",
     "hypotheses",
     "load",
-    "losses",
     "metrics",
-    "network",
     "paper",
     "plots",
     "report",
@@ -112,15 +97,13 @@ _HOMES = {
     for home, names in {
         "costs": "AffineCost FunctionCost",
         "data": "Chunks Decisions",
-        "hypotheses": "Affine Facets Minkowski Scaled Term Ternary",
+        "hypotheses": "Affine Facets Minkowski Term",
         "io": "load save",
         "known": "Known",
-        "losses": "Predictability Suboptimality",
         "metrics": "evaluate",
-        "network": "NetworkLearner",
         "region": "Region",
         "regressor": "RegionRegressor",
-        "sets": "Box ConicSet Hypersimplex L1Ball L2Ball Polytope Simplex",
+        "sets": "Box Hypersimplex L1Ball L2Ball Polytope Simplex",
     }.items()
     for name in names.split()
 }

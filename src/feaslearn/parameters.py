@@ -93,7 +93,6 @@ def _equal(option: int | str | None) -> Callable[[Any], bool]:
 
 #: Finite numbers above zero, and of at least zero.
 POSITIVE, NOT_NEGATIVE = Number(0.0, above=True, below=True), Number(0.0, below=True)
-FUNCTION = Is(callable, "a function")
 FLAG = Is(lambda v: isinstance(v, bool | np.bool_), "True or False")
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from html import escape
 from typing import Literal
 
-from feaslearn.arrays import Array
 from feaslearn.printable import printable
 from feaslearn.tolerances import SQUARE_ROUNDING
 
@@ -20,20 +19,15 @@ _SAID: ContextVar[list[str] | None] = ContextVar("remarks", default=None)
 Status = Literal[
     "optimal",
     "converged",
-    "stalled",
     "iteration limit",
     "time limit",
-    "stopped by callback",
     "interrupted",
 ]
 
-#: What follows from a status: a local optimum was reached; the run was ended from outside, for all
-#: starts; there was no time left.
-LOCAL_OPTIMA: tuple[Status, ...] = ("converged", "stalled")
-ENDS_ALL: tuple[Status, ...] = ("time limit", "stopped by callback", "interrupted")
+#: Statuses of runs that had no time left.
 OUT_OF_TIME: tuple[Status, ...] = ("time limit", "interrupted")
 #: Statuses of runs that another setting, or more time, may take further.
-UNFINISHED: tuple[Status, ...] = ("stalled", "iteration limit", *ENDS_ALL)
+UNFINISHED: tuple[Status, ...] = ("iteration limit", *OUT_OF_TIME)
 
 #: Details that are penalties: with one, the optimum is that of the loss and the penalty.
 PENALTIES = ("ridge", "sparsity")
@@ -46,17 +40,14 @@ class TrainingResult:
     Parameters
     ----------
     status : str
-        "optimal" (a global optimum was proved), "converged" (a local one was reached), "stalled"
-        (no step helped any more), or which limit ended the run. With several starts, how the one
+        "optimal" (a global optimum was proved), "converged" (a local one was reached), or which
+        limit ended the run. With several starts, how the one
         that won ended.
     trainer : str
         The trainer, with its parameters.
     objective : float
-        Mean training loss of the parameters that were kept.
-    returned_loss : float
-        Mean distance between the observed decisions and those the model returns, in the norm of
-        the training loss. For predictability it is ``objective`` itself unless minimisers tie; for
-        suboptimality, which measures cost as well, it is another quantity.
+        The training loss: the mean squared distance between the observed decisions and those that
+        the model returns.
     n_iter : int
         Iterations over all starts.
     seconds : float
@@ -72,8 +63,6 @@ class TrainingResult:
         Further quantities that only some trainers know, by name.
     warnings : list of str
         What the user should know.
-    others : list of ndarray
-        Parameters that other starts ended with, where they are worth comparing.
     ties_met : int or None
         Training samples at whose cost minimisers of the primitive set, of a term or of the program
         tie, whether or not that makes several decisions; None where nobody counted.
@@ -85,24 +74,22 @@ class TrainingResult:
     Examples
     --------
     >>> from feaslearn.results import TrainingResult
-    >>> result = TrainingResult("converged", "Mine()", 0.5, 0.5, n_iter=7, seconds=0.25)
+    >>> result = TrainingResult("converged", "Mine()", 0.5, n_iter=7, seconds=0.25)
     >>> print(result)
-    status                       converged
-    optimum                      local: there may be a better one
-    trainer                      Mine()
-    training loss                0.5
-    loss of returned decisions   0.5
-    lower bound                  not known
-    ties met                     not counted
-    predictions that tie         0.0 %
-    iterations                   7
-    seconds                      0.25
+    status                 converged
+    optimum                local: there may be a better one
+    trainer                Mine()
+    training loss          0.5
+    lower bound            not known
+    ties met               not counted
+    predictions that tie   0.0 %
+    iterations             7
+    seconds                0.25
     """
 
     status: Status
     trainer: str
     objective: float
-    returned_loss: float
     n_iter: int
     seconds: float
     lower_bound: float | None = None
@@ -110,7 +97,6 @@ class TrainingResult:
     history: dict[str, list[float]] = field(default_factory=dict)
     details: dict[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
-    others: list[Array] = field(default_factory=list)
     ties_met: int | None = None
     data: str = ""
     exceptional: list[int] = field(default_factory=list)
@@ -135,7 +121,7 @@ class TrainingResult:
             return "global: the loss is zero"
         if self.lower_bound is not None:
             return "not proved: the gap says how much better another one can be"
-        if self.status in LOCAL_OPTIMA:
+        if self.status == "converged":
             return "local: there may be a better one"
         return "none: the run was ended before it reached one"
 
@@ -150,7 +136,6 @@ class TrainingResult:
             ("optimum", self.optimum),
             ("trainer", " ".join(self.trainer.split())),
             ("training loss", f"{self.objective:.6g}"),
-            ("loss of returned decisions", f"{self.returned_loss:.6g}"),
             ("lower bound", bound),
             ("ties met", "not counted" if met is None else f"{met} sample{'s' * (met != 1)}"),
             ("predictions that tie", f"{100 * self.tied_share:.1f} %"),

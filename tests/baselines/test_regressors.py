@@ -14,7 +14,7 @@ def test_the_best_simpler_predictor_is_not_behind_boosting_with_defaults() -> No
     """Once, a regressor of scikit-learn with defaults was better than the one named best."""
     data = fl.datasets.make_power5(400, line_capacity=1.4, random_state=1)
     train, test = data[:300], data[300:]
-    model = fl.RegionRegressor(fl.Scaled(fl.Box(3)), cost=data.cost)
+    model = fl.RegionRegressor(fl.Minkowski([fl.Term(fl.Box(3))], scale="constant"), cost=data.cost)
     model.fit(train.signals, train.decisions)
     rows, others = (fitting_samples(model, each, "row {}".format, "") for each in (test, train))
     best = compare(rows, others, None).best_other

@@ -67,7 +67,16 @@ def example(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "-o",
             "power.json",
         ],
-        ["fit", "data.csv", *small, "--hypothesis", "scaled:box", "--no-check", "-o", "model.json"],
+        [
+            "fit",
+            "data.csv",
+            *small,
+            "--hypothesis",
+            "minkowski:box",
+            "--no-check",
+            "-o",
+            "model.json",
+        ],
     ):
         patch.setattr(sys, "argv", ["feaslearn", *line, "--quiet"])
         with pytest.raises(SystemExit) as caught:

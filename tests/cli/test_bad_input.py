@@ -13,7 +13,7 @@ import pytest
 from cli.conftest import SMALL as GOOD
 
 COLUMNS = ("--signals", "price,demand", "--decisions", "power", "--cost", "price")
-FIT = ("fit", "data.csv", *COLUMNS, "--hypothesis", "scaled:box", "-o", "out.json")
+FIT = ("fit", "data.csv", *COLUMNS, "--hypothesis", "minkowski:box", "-o", "out.json")
 
 
 def refused(run: Any, *messages: str) -> None:
@@ -63,11 +63,7 @@ def test_files_that_cannot_be_read(command: Any) -> None:
         ("--cost", "1,2", "number of entries is 2, that of decisions 1"),
         ("--hypothesis", "simplx:6", "did you mean 'simplex:P'?"),
         ("--hypothesis", "simplex:six", "0 or 1 integer(s)"),
-        ("--hypothesis", "scaled:bx", "names no set; did you mean 'box'?"),
-        ("--loss", "predictabilty", "did you mean 'predictability'?"),
         ("--features", "poly", "1 integer(s)"),
-        ("--trainer", "convx", "did you mean 'convex'?"),
-        ("--trainer", "facet-learning", "cannot train this"),
         ("--sense", "sideways", "--sense"),
         ("--jobs", "0", "n_jobs=0"),
         ("--colour", "red", "--colour"),

@@ -51,7 +51,7 @@ def test_the_next_command_repeats_the_options(table: pd.DataFrame, command: Any)
     program, verb, *arguments = shlex.split(proposed.replace("\\\n", " "))
     assert (program, verb) == ("feaslearn", "fit")
     assert sorted(arguments) == sorted(["my data/p.csv", *options, "-o", "model.npz"])
-    asked = [*arguments, "--hypothesis", "scaled:simplex", "--no-check", "--quiet"]
+    asked = [*arguments, "--hypothesis", "minkowski:hypersimplices", "--no-check", "--quiet"]
     assert command("fit", *asked).code == 0
     assert fl.load("model.npz").sense == "max"
 
@@ -67,7 +67,15 @@ def test_wrong_sense_and_gaps_are_said(table: pd.DataFrame, command: Any) -> Non
     run = command("check", "gaps.csv", *COLUMNS)
     assert run.code == 1
     assert "1 rows with a missing signal or price" in run.out
-    asked = ("fit", "gaps.csv", *COLUMNS, "--hypothesis", "scaled:simplex", "-o", "m.json")
+    asked = (
+        "fit",
+        "gaps.csv",
+        *COLUMNS,
+        "--hypothesis",
+        "minkowski:hypersimplices",
+        "-o",
+        "m.json",
+    )
     asked += ("--no-check", "--json")
     assert command(*asked).code == 2
     run = command(*asked, "--drop-missing")
@@ -135,7 +143,7 @@ def test_fit_measures_on_rows_held_out_and_bands_follow(table: pd.DataFrame, com
 
 def test_costs_that_mix_columns_numbers_and_sums(table: pd.DataFrame, command: Any) -> None:
     asked = ("fit", "power.csv", "--signals", "cost_*,demand_*", "--decisions", "plant_*")
-    asked += ("--hypothesis", "scaled:simplex", "-o", "m.json", "--no-check", "--json")
+    asked += ("--hypothesis", "minkowski:hypersimplices", "-o", "m.json", "--no-check", "--json")
     run = command(*asked, "--cost", "2*cost_1+1e-1,cost_3,-0.5*cost_5-2")
     assert run.code == 0, run.err
     model = fl.load("m.json")
@@ -151,7 +159,7 @@ def test_costs_that_mix_columns_numbers_and_sums(table: pd.DataFrame, command: A
 def test_one_cost_for_all_rows_and_rows_in_another_order(table: pd.DataFrame) -> None:
     X, y = table.iloc[:, :8], table.iloc[:, 8:]
     cost = ["cost_1", "cost_3", "cost_5"]
-    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=cost)
+    model = fl.RegionRegressor(fl.Affine(fl.Simplex(1)), cost=cost)
     X.index = y.index = [f"day {i}" for i in range(len(X))]
     expected = model.fit(X, y).predict(X, costs=np.tile([0.9, 0.4, 1.2], (len(X), 1)))
     assert expected.equals(model.predict(X, costs=[0.9, 0.4, 1.2]))

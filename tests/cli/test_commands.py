@@ -60,16 +60,14 @@ def test_fit_with_every_option(example: Path, command: Any) -> None:
     run = command(
         *("fit", str(example / "power.csv"), "--signals", "*", "--decisions", "plant_1"),
         *("--decisions", "plant_3,plant_5", "--cost", "-1,2,-0.5", "--weights", "demand_5"),
-        *("--hypothesis", "scaled:box", "--loss", "predictability:l2", "--features", "poly:2"),
-        *("--trainer", "convex", "--sense", "max", "--seed", "3", "--jobs", "2"),
+        *("--hypothesis", "minkowski:box", "--features", "poly:2", "--sense", "max"),
+        *("--seed", "3", "--jobs", "2"),
         *("--no-check", "-o", "m.json", "--json"),
     )
     assert run.code == 0, run.err
     model = fl.load("m.json")
     assert model.cost == [-1.0, 2.0, -0.5]
     assert (model.sense, model.random_state, model.n_jobs) == ("max", 3, 2)
-    assert repr(model.loss) == "Predictability()"
-    assert repr(model.trainer) == "Convex()"
     assert type(model.features).__name__ == "PolynomialFeatures"
     # A pattern leaves out what other options name.
     assert not {"plant_1", "demand_5"} & set(model.feature_names_in_)
@@ -101,7 +99,7 @@ def test_predict_prints_a_table_or_json(example: Path, command: Any) -> None:
 
 def test_a_model_without_names_and_with_costs_of_its_own(example: Path, command: Any) -> None:
     data = fl.datasets.make_power5(30, random_state=0)
-    model = fl.RegionRegressor(fl.Scaled(fl.Box(3)))
+    model = fl.RegionRegressor(fl.Minkowski([fl.Term(fl.Box(3))], scale="constant"))
     model.fit(data.signals, data.decisions, costs=data.cost_matrix)
     fl.save(model, "m.json")
     unseen = str(example / "unseen.csv")
@@ -188,7 +186,7 @@ def test_kept_columns_are_numbers_where_the_format_knows_some(example: Path, com
 
 def test_rows_count_from_one_as_export_takes_them(command: Any) -> None:
     Path("data.csv").write_text(SMALL.replace("demand", "low"))
-    known = ("--lower", "low", "--upper", "20", "--hypothesis", "scaled:box", "--no-check")
+    known = ("--lower", "low", "--upper", "20", "--hypothesis", "minkowski:box", "--no-check")
     roles = ("--signals", "price,low", "--decisions", "power", "--cost", "price")
     assert command("fit", "data.csv", *roles, *known, "-o", "model.json").code == 0
     Path("other.csv").write_text("price,low\n1,2\n1,30\n1,3\n")

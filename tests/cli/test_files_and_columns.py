@@ -15,7 +15,7 @@ import pytest
 import feaslearn as fl
 
 COLUMNS = ("--signals", "cost_*,demand_*", "--decisions", "plant_*", "--cost", "cost_*")
-FIT = ("fit", "power.csv", *COLUMNS, "--hypothesis", "scaled:simplex", "--no-check")
+FIT = ("fit", "power.csv", *COLUMNS, "--hypothesis", "minkowski:hypersimplices", "--no-check")
 EXPORT = ("export", "power.json", "--data", "unseen.csv")
 
 
@@ -105,7 +105,9 @@ def test_costs_are_listed_in_the_order_of_the_decisions(command: Any) -> None:
 
 def test_a_model_without_names_says_that_it_goes_by_position(command: Any) -> None:
     data = fl.datasets.make_power5(20, random_state=0)
-    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=data.cost)
+    model = fl.RegionRegressor(
+        fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant"), cost=data.cost
+    )
     fl.save(model.fit(data.signals, data.decisions), "m.json")
     names = [f"signal_{j}" for j in range(data.signals.shape[1])]
     pd.DataFrame(data.signals, columns=names).to_csv("signals.csv", index=False)

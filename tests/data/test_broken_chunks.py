@@ -94,7 +94,9 @@ def test_structures_and_endless_integers_are_no_numbers() -> None:
     for source in (lambda: iter([nested]), nested.lazy()):
         with pytest.raises(DataError, match="column 'a' holds several values in a row"):
             all_rows(fl.Chunks(source, **columns))
-    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=[0, 1])
+    model = fl.RegionRegressor(
+        fl.Minkowski([fl.Term(fl.Simplex(2))], scale="constant"), cost=[0, 1]
+    )
     with pytest.raises(DataError, match="y: column 'a' holds several values in a row"):
         model.fit(nested[["p", "q"]], nested[["a", "b"]])
     endless = np.full((2, 2), 10**400, dtype=object)

@@ -9,7 +9,6 @@ import pytest
 
 from feaslearn.data import Decisions
 from feaslearn.datasets import (
-    make_ellipsoid,
     make_flexible_plant,
     make_ieee14,
     make_l1_ball,
@@ -24,7 +23,6 @@ MAKERS = [
     make_power5,
     make_ieee14,
     make_l1_ball,
-    make_ellipsoid,
     make_flexible_plant,
 ]
 every_data_set = pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
@@ -34,19 +32,14 @@ every_data_set = pytest.mark.parametrize("make", MAKERS, ids=lambda make: make._
 def test_decisions_are_optimal_in_the_forward_problem(make: Maker) -> None:
     data = make(20, random_state=1)
     assert len(data) == 20
-    for norm in ("l1", "l2", "linf"):
-        distances = data.forward.distance_to_optimal(
-            data.decisions, data.signals, data.cost_matrix, norm
-        )
-        assert distances.max() < 1e-6
+    if data.forward is None:
+        return
+    assert data.forward.distance_to_feasible(data.decisions, data.signals).max() < 1e-6
     np.testing.assert_allclose(
         data.forward.optimal_value(data.signals, data.cost_matrix),
         (data.cost_matrix * data.decisions).sum(axis=1),
         atol=1e-7,
     )
-    # Other decisions are not.
-    moved = data.decisions + 0.1
-    assert data.forward.distance_to_optimal(moved, data.signals, data.cost_matrix).min() > 1e-3
 
 
 @every_data_set
@@ -94,10 +87,6 @@ def test_switch() -> None:
     assert s.max() <= 1.0
     np.testing.assert_array_equal(data.decisions[:, 0], s <= 0.5)
     np.testing.assert_allclose(data.cost_matrix, np.column_stack([s, 1.0 - s]))
-    # At s = 1/2 every division of the unit is optimal.
-    shares = np.column_stack([np.linspace(0, 1, 5), np.linspace(1, 0, 5)])
-    tied = data.forward.distance_to_optimal(shares, np.full((5, 1), 0.5), np.full((5, 2), 0.5))
-    assert tied.max() < 1e-9
 
 
 POWER = {
@@ -143,18 +132,20 @@ def test_power_networks(make: Maker) -> None:
     )
 
 
-def test_power5_with_another_topology() -> None:
-    data = make_power5(200, random_state=0, lines=[(1, 2), (2, 3), (3, 4), (4, 5)])
-    np.testing.assert_allclose(
-        data.forward.solve(data.signals, data.cost_matrix), data.decisions, atol=1e-8
-    )
-    assert (make_power5(200, random_state=0, line_capacity=1.3).decisions != data.decisions).any()
-    with pytest.raises(DataError, match="cannot be served at sample"):
-        make_power5(200, random_state=0, lines=[(1, 2)])
+@pytest.mark.parametrize("capacity", [1.2, 1.4, np.linspace(1.2, 2.0, 5), 3.5], ids=repr)
+def test_dispatch_is_the_optimum_of_the_linear_program(capacity: object) -> None:
+    data = make_power5(300, random_state=0, line_capacity=capacity)
+    found = data.forward.solve(data.signals, data.cost_matrix)
+    np.testing.assert_allclose(found, data.decisions, atol=1e-8)
+
+
+def test_power5_refuses_wrong_capacities() -> None:
     with pytest.raises(DataError) as caught:
-        make_power5(-1, lines=[(1, 6)], line_capacity=-1.0, generator_capacity=[1.0])
-    for part in ("n_samples=-1", "line 1-6 names node 6", "line_capacity", "generator_capacity"):
+        make_power5(-1, line_capacity=[-1.0, 1.0])
+    for part in ("n_samples=-1", "line_capacity"):
         assert part in str(caught.value)
+    with pytest.raises(DataError, match="cannot be served at sample"):
+        make_power5(200, random_state=0, line_capacity=0.1)
 
 
 def test_l1_ball() -> None:
@@ -170,30 +161,4 @@ def test_l1_ball() -> None:
     with pytest.raises(DataError) as caught:
         make_l1_ball(5, n=0, radius=0.0, low=1.0, high=1.0)
     for part in ("n=0", "radius=0.0", "low is 1.0 and high is 1.0"):
-        assert part in str(caught.value)
-
-
-def test_ellipsoid() -> None:
-    matrix, center = np.array([[2.0, 1.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 3.0]]), [1.0, 2.0, 3.0]
-    data = make_ellipsoid(300, n=3, random_state=0, matrix=matrix, center=center)
-    image = data.forward.image(data.signals[0])
-    np.testing.assert_array_equal(image.matrix, matrix)
-    np.testing.assert_array_equal(image.offset, center)
-    z = np.linalg.solve(matrix, (data.decisions - center).T).T
-    np.testing.assert_allclose(np.linalg.norm(z, axis=1), 1.0)
-    q = data.cost_matrix @ matrix
-    np.testing.assert_allclose(z, -q / np.linalg.norm(q, axis=1, keepdims=True), atol=1e-9)
-
-
-def test_ellipsoid_of_its_own_making() -> None:
-    data = make_ellipsoid(10, n=4, random_state=2)
-    matrix = data.forward.image(data.signals[0]).matrix
-    half_axes = np.linalg.svd(matrix, compute_uv=False)
-    assert half_axes.min() >= 0.5
-    assert half_axes.max() <= 2.0
-    again = make_ellipsoid(25, n=4, noise=0.1, random_state=2)
-    np.testing.assert_array_equal(again.forward.image(again.signals[0]).matrix, matrix)
-    with pytest.raises(DataError) as caught:
-        make_ellipsoid(0, matrix=np.eye(3), center="here")
-    for part in ("n_samples=0", "matrix has shape (3, 3)", "center is not an array"):
         assert part in str(caught.value)

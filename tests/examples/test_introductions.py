@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 import a_first_region
-import lines_of_a_network
 import noisy_data_and_trust
 
 Check = Callable[[Any], bool]
@@ -19,16 +18,6 @@ def test_a_first_region(is_drawn: Check) -> None:
     assert results.errors["linear policy"] > 0.1
     assert max(results.errors["two points"], results.errors["rows"]) < 1e-12
     assert is_drawn(a_first_region.draw(results))
-
-
-def test_lines_of_a_network(is_drawn: Check) -> None:
-    results = lines_of_a_network.run(quick=True)
-    assert all(learner.loss_ < 1e-12 for learner in results.learners.values())
-    assert results.identified[3.5].n_networks == (644, 644)
-    assert set(results.identified[1.5].certain) <= set(lines_of_a_network.RING)
-    assert not set(results.identified[1.5].impossible) & set(lines_of_a_network.RING)
-    assert results.next_signal.expected_left < results.next_signal.n_networks
-    assert is_drawn(lines_of_a_network.draw(results))
 
 
 def test_noisy_data_and_trust(is_drawn: Check) -> None:

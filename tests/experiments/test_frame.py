@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -183,6 +184,30 @@ def test_every_row_has_a_name_a_file_and_a_fingerprint_of_its_own(store: Store) 
             assert len({row.name for row in rows}) == len(files) == len(rows), each.name
             assert all(set(row.paper) <= set(each.columns) for row in rows), each.name
             assert len({fingerprint(each, row) for row in rows}) == len(rows), each.name
+
+
+def test_experiments_use_public_names_and_the_room_of_the_paper() -> None:
+    names = {"feaslearn", "feaslearn.exceptions", "feaslearn.paper", "feaslearn.paper.datasets"}
+    rooms = {"evaluate", "exceptions", "__version__"}
+    files = [*Path(__file__).parents[2].joinpath("experiments").rglob("*.py")]
+    assert len(files) > 30
+    for path in files:
+        tree = ast.parse(path.read_text("utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Import):
+                imported = {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                imported = {node.module or ""}
+                if node.module == "feaslearn":
+                    assert {alias.name for alias in node.names} == {"paper"}, path
+            elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+                of_fl = node.value.id == "fl" and not node.attr[0].isupper()
+                assert not of_fl or node.attr in rooms, f"{path}: fl.{node.attr}"
+                continue
+            else:
+                continue
+            ours = {name for name in imported if name.partition(".")[0] == "feaslearn"}
+            assert ours <= names, path
 
 
 def test_an_interrupted_run_keeps_what_is_finished(

@@ -13,21 +13,19 @@ from registry import BINARY_SETS, SETS
 
 POWER = fl.datasets.make_power5(40, line_capacity=1.5, random_state=0)
 SWITCH = fl.datasets.make_switch(12, random_state=0)
-FEW_STEPS = fl.trainers.GradientDescent(max_iter=2, n_starts=1)
-EXACT = fl.trainers.MixedInteger(max_seconds=1)
+FEW_STEPS = fl.trainers.Annealing(max_iter=2, n_starts=1, ridge=0.1)
 #: Every hypothesis, with sets of every kind: hypothesis, trainer, data.
 MODELS = {
     "affine-simplex": (fl.Affine(fl.Simplex(4)), FEW_STEPS, POWER),
     "affine-l2": (fl.Affine(fl.L2Ball(3)), FEW_STEPS, POWER),
-    "affine-binary": (fl.Affine(fl.Simplex(2, binary=True)), EXACT, SWITCH),
-    "scaled": (fl.Scaled(fl.Box(3)), "auto", POWER),
-    "ternary": (fl.Ternary(fl.Box(2)), EXACT, SWITCH),
+    "affine-binary": (fl.Affine(fl.Simplex(2, binary=True)), FEW_STEPS, SWITCH),
+    "scaled": (fl.Minkowski([fl.Term(fl.Box(3))], scale="constant"), "auto", POWER),
     "minkowski": (fl.Minkowski.hypersimplices(3), "auto", POWER),
     "minkowski-tents": (fl.Minkowski.hypersimplices(3, scale="tents"), "auto", POWER),
     "minkowski-shared": (fl.Minkowski.pairs(3, scale="shared"), "auto", POWER),
     "facets": (fl.Facets(3), "auto", POWER),
     "minkowski-box": (fl.Minkowski.box(3), "auto", POWER),
-    "scaled-box": (fl.Scaled(fl.Box(3)), "auto", POWER),
+    "scaled-box": (fl.Minkowski([fl.Term(fl.Box(3))], scale="constant"), "auto", POWER),
 }
 CURVED_MODELS = ("affine-l2",)
 

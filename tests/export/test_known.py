@@ -75,7 +75,9 @@ def test_a_bound_that_comes_and_goes() -> None:
         return np.where(signals[:, 3:4] > 1.0, np.inf, 50.0) * np.ones((1, 3))
 
     known = fl.Known(bounds=(None, upper))
-    model = fl.RegionRegressor(fl.Scaled(fl.Box(3)), cost=POWER.cost, known=known)
+    model = fl.RegionRegressor(
+        fl.Minkowski([fl.Term(fl.Box(3))], scale="constant"), cost=POWER.cost, known=known
+    )
     exported = fl.export.to_cvxpy(model.fit(POWER.signals, POWER.decisions))
     small, large = POWER.signals[0].copy(), POWER.signals[0].copy()
     small[3], large[3] = 0.5, 1.2

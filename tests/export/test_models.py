@@ -66,7 +66,9 @@ def test_names_of_features_and_frames() -> None:
     pytest.importorskip("pyomo", reason="needs pyomo")
     X = pd.DataFrame(POWER.signals, columns=[f"s {j}" for j in range(8)])
     y = pd.DataFrame(POWER.decisions, columns=["hydro", "gas [MW]", "Öl"])
-    model = fl.RegionRegressor(fl.Scaled(fl.Box(3)), cost=POWER.cost).fit(X, y)
+    model = fl.RegionRegressor(
+        fl.Minkowski([fl.Term(fl.Box(3))], scale="constant"), cost=POWER.cost
+    ).fit(X, y)
     exported = fl.export.to_pyomo(model)
     assert list(exported.model.x) == ["hydro", "gas [MW]", "Öl"]
     assert list(exported.phi) == ["1", "s 3", "s 4", "s 5", "s 6", "s 7"]

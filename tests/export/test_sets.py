@@ -45,7 +45,9 @@ def test_units_do_not_matter(unit: float) -> None:
     region = in_unit(unit, fl.Minkowski("auto")).region(POWER.signals[0])
     for tool in ("cvxpy", "mps", "lp", "vertices", "halfspaces"):
         assert largest_difference(region, tool) <= 1e-6, tool
-    curved = in_unit(unit, fl.Scaled(fl.L2Ball(3))).region(POWER.signals[0])
+    curved = in_unit(unit, fl.Minkowski([fl.Term(fl.L2Ball(3))], scale="constant")).region(
+        POWER.signals[0]
+    )
     assert largest_difference(curved, "cvxpy") <= 1e-5
 
 
@@ -72,12 +74,6 @@ def test_a_large_ball_needs_few_rows() -> None:
     assert latent.H.shape == (61, 60)
     region = fl.Region(AffineImage(fl.L1Ball(30), np.eye(30)[:3], np.zeros(3)))
     assert largest_difference(region, "mps") < 1e-6
-
-
-def test_semidefinite_cones_are_for_cvxpy() -> None:
-    pytest.importorskip("pyomo", reason="needs pyomo")
-    with pytest.raises(UnsupportedError, match=r"no semidefinite cones, .* to_cvxpy does"):
-        fl.export.to_pyomo(mapped("conic-elliptope"))
 
 
 def test_rows_of_the_decisions_themselves_need_no_latent_variables() -> None:

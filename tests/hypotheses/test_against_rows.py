@@ -37,7 +37,7 @@ class Budget(Hypothesis):
         (Budget(), 2),
         (fl.Affine(fl.Simplex(4)), 2),
         (fl.Affine(fl.L2Ball(2)), 2),
-        (fl.Scaled(fl.Box(2)), 2),
+        (fl.Minkowski([fl.Term(fl.Box(2))], scale="constant"), 2),
         (fl.Minkowski.box(2), 2),
         (fl.Minkowski.pairs(3), 3),
     ],

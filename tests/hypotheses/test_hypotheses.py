@@ -1,4 +1,4 @@
-"""Affine and Scaled: layouts, maps, and predictions that agree however they are computed."""
+"""Affine: layouts, maps, and predictions that agree however they are computed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feaslearn import Affine, Minkowski, Scaled, Term, Ternary
-from feaslearn.hypotheses import Hypothesis, MapHypothesis, Maps
+from feaslearn import Affine, Minkowski, Term
+from feaslearn.hypotheses import Hypothesis, Maps
 from feaslearn.sets import Box, PrimitiveSet, Simplex
 from registry import NAMES, ONE_OF_EACH, example, generators, size_of
 
@@ -40,7 +40,7 @@ class Uncoded(PrimitiveSet):
 
 
 def random_case(
-    hypothesis: MapHypothesis, rng: np.random.Generator, n: int, whole: bool
+    hypothesis: Affine, rng: np.random.Generator, n: int, whole: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return theta, features and costs; whole numbers make the columns tie."""
     size = hypothesis.layout(n, N_FEATURES).size
@@ -56,13 +56,9 @@ def random_case(
     return theta, features, costs
 
 
-def both(name: str) -> list[tuple[MapHypothesis, MapHypothesis, int]]:
+def both(name: str) -> tuple[Affine, Affine, int]:
     primitive = example(name)
-    return [
-        (Affine(primitive), Affine(Uncoded(primitive)), 2),
-        (Scaled(primitive), Scaled(Uncoded(primitive)), primitive.dimension),
-        (Ternary(primitive), Ternary(Uncoded(primitive)), 2),
-    ]
+    return Affine(primitive), Affine(Uncoded(primitive)), 2
 
 
 @pytest.mark.parametrize("name", ONE_OF_EACH)
@@ -70,14 +66,14 @@ def both(name: str) -> list[tuple[MapHypothesis, MapHypothesis, int]]:
 def test_kernel_and_generic_predictions_agree(
     name: str, rng: np.random.Generator, whole: bool
 ) -> None:
-    for fast, plain, n in both(name):
-        theta, features, costs = random_case(fast, rng, n, whole)
-        ours, other = (one.predict(theta, features, costs) for one in (fast, plain))
-        size = 10.0 * size_of(name) * max(1.0, np.abs(theta).max())
-        if example(name).code() is not None:
-            assert ours == pytest.approx(other, abs=1e-9 * size)
-        value, right = (np.einsum("ij,ij->i", costs, x) for x in (ours, other))
-        assert value == pytest.approx(right, abs=1e-6 * size * max(1.0, np.abs(costs).max()))
+    fast, plain, n = both(name)
+    theta, features, costs = random_case(fast, rng, n, whole)
+    ours, other = (one.predict(theta, features, costs) for one in (fast, plain))
+    size = 10.0 * size_of(name) * max(1.0, np.abs(theta).max())
+    if example(name).code() is not None:
+        assert ours == pytest.approx(other, abs=1e-9 * size)
+    value, right = (np.einsum("ij,ij->i", costs, x) for x in (ours, other))
+    assert value == pytest.approx(right, abs=1e-6 * size * max(1.0, np.abs(costs).max()))
 
 
 @pytest.mark.parametrize("name", ONE_OF_EACH)
@@ -85,18 +81,18 @@ def test_kernel_and_generic_predictions_agree(
 def test_predictions_are_minimisers_of_the_image(
     name: str, rng: np.random.Generator, whole: bool
 ) -> None:
-    for hypothesis, _, n in both(name):
-        theta, features, costs = random_case(hypothesis, rng, n, whole)
-        size = 10.0 * size_of(name) * max(1.0, np.abs(theta).max())
-        image = hypothesis.image(theta, features[0], n)
-        for ties in ("first", "center"):
-            x = hypothesis.predict(theta, features[:1], costs[:1], ties=ties)[0]
-            assert image.distance(x) <= 1e-6 * size
-            allowed = 1e-6 * size * max(1.0, np.abs(costs).max())
-            assert costs[0] @ x == pytest.approx(-image.support(-costs[0]), abs=allowed)
-        tied = hypothesis.tied(theta, features[:1], costs[:1])
-        latent_cost = image.matrix.T @ costs[0]
-        assert tied[0] != hypothesis.latent(n).face(latent_cost).is_point
+    hypothesis, _, n = both(name)
+    theta, features, costs = random_case(hypothesis, rng, n, whole)
+    size = 10.0 * size_of(name) * max(1.0, np.abs(theta).max())
+    image = hypothesis.image(theta, features[0], n)
+    for ties in ("first", "center"):
+        x = hypothesis.predict(theta, features[:1], costs[:1], ties=ties)[0]
+        assert image.distance(x) <= 1e-6 * size
+        allowed = 1e-6 * size * max(1.0, np.abs(costs).max())
+        assert costs[0] @ x == pytest.approx(-image.support(-costs[0]), abs=allowed)
+    tied = hypothesis.tied(theta, features[:1], costs[:1])
+    latent_cost = image.matrix.T @ costs[0]
+    assert tied[0] != hypothesis.latent(n).face(latent_cost).is_point
 
 
 def test_affine_by_hand() -> None:
@@ -107,27 +103,6 @@ def test_affine_by_hand() -> None:
     for sign, expected in ((1.0, [[0.0], [0.0]]), (-1.0, [[1.0], [7.0]])):
         costs = np.full((2, 1), sign)
         assert hypothesis.predict(A.ravel(), features, costs).tolist() == expected
-
-
-def test_scaled_by_hand() -> None:
-    hypothesis = Scaled(Box(2))
-    theta = np.array([0.5, 1.0, 2.0, 10.0, 20.0])  # alpha, b_0, b_1
-    features = np.array([[1.0, 0.0], [1.0, 1.0]])
-    costs = np.array([[1.0, -1.0], [-1.0, 1.0]])
-    assert hypothesis.predict(theta, features, costs).tolist() == [[0.5, 2.5], [11.5, 21.5]]
-
-
-@pytest.mark.parametrize("make", [Affine, Scaled])
-@pytest.mark.parametrize("name", NAMES)
-def test_pull_back_is_the_transpose_of_maps(name: str, make: type[Affine | Scaled]) -> None:
-    hypothesis = make(example(name))
-    rng, n = np.random.default_rng(0), example(name).dimension
-    size = hypothesis.layout(n, N_FEATURES).size
-    theta = rng.normal(size=size)
-    gradient = Maps(rng.normal(size=(N_FEATURES, n, n)), rng.normal(size=(N_FEATURES, n)))
-    maps = hypothesis.maps(theta, n, N_FEATURES)
-    paired = np.sum(maps.A * gradient.A) + np.sum(maps.b * gradient.b)
-    assert theta @ hypothesis.pull_back(gradient) == pytest.approx(paired)
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -19,8 +19,8 @@ Array = NDArray[np.float64]
 N = 3
 HYPOTHESES: dict[str, Hypothesis] = {
     "affine simplex": fl.Affine(fl.Simplex(4)),
-    "scaled cross": fl.Scaled(fl.L1Ball(N)),
-    "ternary hypersimplex": fl.Ternary(fl.Hypersimplex(4, 2)),
+    "scaled cross": fl.Minkowski([fl.Term(fl.L1Ball(N))], scale="constant"),
+    "affine hypersimplex": fl.Affine(fl.Hypersimplex(4, 2)),
     "sum": fl.Minkowski([fl.Term(fl.Simplex(3)), fl.Term(fl.Box(2), [0, 2])]),
 }
 
@@ -29,8 +29,6 @@ def case(hypothesis: Hypothesis, seed: int, balance: bool) -> tuple[Array, Array
     """Return parameters, features with what is known behind them, costs, and what is known."""
     rng, k, count = np.random.default_rng(seed), 2, 6
     theta = rng.normal(size=hypothesis.layout(N, k).size)
-    if isinstance(hypothesis, fl.Ternary):
-        theta = np.sign(theta).round()
     phi = np.column_stack([np.ones(count), rng.normal(size=count)])
     inner = hypothesis.predict(theta, phi, rng.normal(size=(count, N)))
     G, E = rng.normal(size=(1, N)), rng.normal(size=(int(balance), N))
@@ -119,7 +117,7 @@ def test_however_large_prices_are_the_nearest_decision_comes_first(costs: list[f
     """The square of half-width 1, and x0 at least 2 is known: x0 is 2, and x1 is the cheapest."""
     known = limits([2.0, -9.0], [9.0, 9.0])
     features = np.hstack([np.ones((1, 1)), known.columns()])
-    within = Constrained(fl.Scaled(fl.Box(2)), known.shape)
+    within = Constrained(fl.Minkowski([fl.Term(fl.Box(2))], scale="constant"), known.shape)
     (decision,) = within.solve(np.array([1.0, 0.0, 0.0]), features, np.array([costs])).decisions
     assert decision[0] == pytest.approx(2.0, abs=1e-9)
     assert abs(decision[1]) <= 1.0 + 1e-9
@@ -146,10 +144,10 @@ def test_rows_that_contradict_each_other_are_broken_least(
     broken = np.abs(known.E @ x - known.e[0]).sum() + np.maximum(known.g[0] - known.G @ x, 0).sum()
     assert broken + beyond.sum() == pytest.approx(expected)
     features = np.hstack([np.ones((1, 1)), given.columns()])
-    within = Constrained(fl.Scaled(fl.Box(2)), given.shape)
+    within = Constrained(fl.Minkowski([fl.Term(fl.Box(2))], scale="constant"), given.shape)
     assert within.solve(np.array([1.0, 0.0, 0.0]), features, np.ones((1, 2))).empty[0]
     # A curved region is asked sample by sample.
-    round_one = Constrained(fl.Scaled(fl.L2Ball(2)), given.shape)
+    round_one = Constrained(fl.Minkowski([fl.Term(fl.L2Ball(2))], scale="constant"), given.shape)
     found = round_one.solve(np.array([1.0, 0.0, 0.0]), features, np.ones((1, 2)))
     np.testing.assert_allclose(found.decisions[0], x, atol=1e-6)
     assert found.empty[0]
@@ -159,6 +157,6 @@ def test_rows_that_contradict_each_other_are_broken_least(
 def test_ties_are_told_in_any_unit(unit: float) -> None:
     known = limits([0.0, 0.0], [0.5 * unit, 2.0 * unit])
     features = np.hstack([np.ones((3, 1)), np.tile(known.columns(), (3, 1))])
-    within = Constrained(fl.Scaled(fl.Simplex(2)), known.shape)
+    within = Constrained(fl.Minkowski([fl.Term(fl.Simplex(2))], scale="constant"), known.shape)
     costs = np.array([[1.0, 1.0], [1.0, 2.0], [2.0, 1.0]])
     assert within.tied(np.array([unit, 0.0, 0.0]), features, costs).tolist() == [True, False, False]

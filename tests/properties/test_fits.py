@@ -100,14 +100,6 @@ def test_weights_are_repetitions(problem: Tiny, model: str) -> None:
     assert_same(weighted, predicted(other, model), problem)
 
 
-@given(tiny(), st.sampled_from(FACTORS))
-def test_suboptimality_of_costs_of_length_one(problem: Tiny, factor: float) -> None:
-    """A sum often has several optima, between which a solver ends anywhere: they lose the same."""
-    other, loss = problem.scaled(list(problem.costs), factor), fl.Suboptimality()
-    one, two = (fitted(p, "minkowski", loss=loss).result_.objective for p in (problem, other))
-    assert abs(one - two) <= AGREE * problem.spread**2
-
-
 @given(tiny(), models)
 def test_threads_and_files_change_no_bit(problem: Tiny, model: str) -> None:
     one, two = (fitted(problem, model, n_jobs=jobs) for jobs in (1, 2))
@@ -119,7 +111,7 @@ def test_threads_and_files_change_no_bit(problem: Tiny, model: str) -> None:
     np.testing.assert_array_equal(loaded.predict(problem.new), one.predict(problem.new))
 
 
-@given(tiny(), st.sampled_from(["scaled", "affine, gradient", "facets"]))
+@given(tiny(), st.sampled_from(["scaled", "affine, few steps", "facets"]))
 def test_a_written_region_has_the_same_optimum(problem: Tiny, model: str) -> None:
     region = fitted(problem, model).region(problem.signals[0])
     assert largest_difference(region, "mps", n_problems=2, seed=problem.seed) <= 1e-6

@@ -73,7 +73,7 @@ Model = Callable[[int], tuple[Any, Any]]
 #: Every hypothesis that a fit of some milliseconds can train, with its trainer.
 MODELS: dict[str, Model] = {
     "linear policy": lambda n: (fl.Affine(fl.Simplex(1)), "auto"),
-    "scaled": lambda n: (fl.Scaled(fl.Box(n)), "auto"),
+    "scaled": lambda n: (fl.Minkowski([fl.Term(fl.Box(n))], scale="constant"), "auto"),
     "minkowski": lambda n: (
         fl.Minkowski.hypersimplices(n),
         fl.trainers.Convex(sparsity=0.0, n_folds=2),
@@ -82,13 +82,9 @@ MODELS: dict[str, Model] = {
         fl.Affine(fl.Simplex(3)),
         fl.trainers.Annealing(max_iter=10, n_starts=1, ridge=0.1, ridge_floor=1.0),
     ),
-    "affine, gradient": lambda n: (
+    "affine, few steps": lambda n: (
         fl.Affine(fl.Simplex(2)),
-        fl.trainers.GradientDescent(max_iter=5, n_starts=1),
-    ),
-    "affine, smoothing": lambda n: (
-        fl.Affine(fl.Simplex(2)),
-        fl.trainers.AdaptiveSmoothing(max_iter=3, n_starts=1),
+        fl.trainers.Annealing(max_iter=5, n_starts=1, ridge=0.1),
     ),
     "facets": lambda n: (
         fl.Facets(max_facets=1),

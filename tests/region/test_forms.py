@@ -25,9 +25,8 @@ TERMS = [
 BOX = fl.Polytope(np.zeros((0, 3)), np.zeros(0), binary=True)
 HYPOTHESES: dict[str, Any] = {
     **{f"affine-{name}": fl.Affine(make()) for name, make in {**SETS, **BINARY_SETS}.items()},
-    "scaled-simplex": fl.Scaled(fl.Simplex(3)),
-    "scaled-ball": fl.Scaled(fl.L2Ball(3)),
-    "ternary-box": fl.Ternary(fl.Box(4)),
+    "scaled-simplex": fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant"),
+    "scaled-ball": fl.Minkowski([fl.Term(fl.L2Ball(3))], scale="constant"),
     **{
         f"minkowski-{scale}": fl.Minkowski(TERMS, scale=scale)
         for scale in ("affine", "shared", "constant", "box", "tents")
@@ -41,7 +40,7 @@ HYPOTHESES: dict[str, Any] = {
 CURVED = [
     name
     for name, model in HYPOTHESES.items()
-    if isinstance(model, fl.Affine | fl.Scaled) and not model.primitive.conic_form().polyhedral
+    if isinstance(model, fl.Affine) and not model.primitive.conic_form().polyhedral
 ] + ["minkowski-curved"]
 
 
@@ -59,10 +58,8 @@ def parameters(model: Any, rng: np.random.Generator) -> np.ndarray:
     blocks = layout.unpack(theta)
     if "knots" in blocks:
         blocks["knots"][:] = np.linspace(0.0, 1.0, len(blocks["knots"]))[:, None]
-    if isinstance(model, fl.Ternary):
-        blocks["A"][:] = np.sign(blocks["A"].round())
-    if isinstance(model, fl.Scaled):
-        blocks["alpha"][:] = 1.7
+    if "alpha" in blocks and len(blocks["alpha"]) == 1:
+        blocks["alpha"][:] = np.abs(blocks["alpha"])
     if isinstance(model, fl.Facets):
         blocks["E"][1:], blocks["e"][1:] = 0.0, 0.0
         blocks["lower"][:], blocks["upper"][:] = -3.0, 4.0

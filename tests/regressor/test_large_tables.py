@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.trainers import GradientDescent
+from feaslearn.trainers import Annealing
 
 N = 24_000
 
@@ -30,7 +30,7 @@ def arrays() -> tuple[Any, Any]:
 
 MODELS = {
     "minkowski": (fl.Minkowski.hypersimplices(3), "auto"),
-    "gradient": (fl.Affine(fl.Simplex(2)), GradientDescent(max_iter=3, n_starts=1)),
+    "annealing": (fl.Affine(fl.Simplex(2)), Annealing(max_iter=3, n_starts=1, ridge=0.1)),
 }
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
@@ -37,10 +39,17 @@ def test_the_limit_is_lifted_after_errors_and_from_within() -> None:
         assert threads() == 2
 
 
-def test_fits_hold_it() -> None:
+def test_fits_hold_it(monkeypatch: pytest.MonkeyPatch) -> None:
     data = fl.datasets.make_switch(30, random_state=0)
     seen: list[int] = []
-    trainer = fl.trainers.GradientDescent(max_iter=2, callback=lambda *_: seen.append(threads()))
+    search = fl.trainers.Annealing.search
+
+    def looking(*arguments: Any) -> Any:
+        seen.append(threads())
+        return search(*arguments)
+
+    monkeypatch.setattr(fl.trainers.Annealing, "search", looking)
+    trainer = fl.trainers.Annealing(max_iter=2, ridge=0.1)
     model = fl.RegionRegressor(fl.Affine(fl.Simplex(2)), cost=data.cost, trainer=trainer)
     model.fit(data.signals, data.decisions)
     assert threads() == 2

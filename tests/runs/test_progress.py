@@ -49,7 +49,7 @@ def test_a_fit_shows_its_bar_on_a_terminal_only(
 ) -> None:
     monkeypatch.setattr(sys, "stderr", stream)
     data = fl.datasets.make_switch(30, random_state=0)
-    trainer = fl.trainers.GradientDescent(max_iter=5, n_starts=2)
+    trainer = fl.trainers.Annealing(max_iter=5, n_starts=2, ridge=0.1)
     model = fl.RegionRegressor(fl.Affine(fl.Simplex(2)), cost=data.cost, trainer=trainer)
     model.fit(data.signals, data.decisions)
-    assert ("GradientDescent loss" in stream.getvalue()) == stream.isatty()
+    assert ("Annealing loss" in stream.getvalue()) == stream.isatty()

@@ -55,7 +55,6 @@ def test_any_kind_of_array_is_read(name: str, kind: str) -> None:
         "list": Q.tolist(),
     }[kind]
     np.testing.assert_array_equal(primitive.argmin(given_as), primitive.argmin(Q))
-    np.testing.assert_array_equal(primitive.project(given_as), primitive.project(Q))
 
 
 @pytest.mark.parametrize("name", [name for name in POLYHEDRAL if example(name).code() is not None])
@@ -86,7 +85,7 @@ def test_half_spaces_agree_with_membership(
     for rows in descriptions(name):
         assert np.linalg.norm(rows.A, axis=1) == pytest.approx(np.ones(len(rows.A)))
         assert rows.contains(inside, TOLERANCE * size_of(name)).all()
-        distance = np.linalg.norm(z - primitive.project(z))
+        distance = AffineImage(primitive, np.eye(len(z)), np.zeros(len(z))).distance(z)
         if distance <= 1e-9:
             assert rows.contains(z, TOLERANCE * size_of(name)).all()
         elif distance > 1e-4 * size_of(name):

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from scipy.linalg import block_diag
 
 import feaslearn as fl
-from feaslearn.exceptions import EmptySetError, UnsupportedError
-from feaslearn.sets import Cone, ConicForm, Polytope
+from feaslearn.exceptions import EmptySetError
+from feaslearn.sets import Polytope
 from feaslearn.sets.half_spaces import half_spaces_of_points
 from feaslearn.sets.vertex_enumeration import vertices_of_form
-from feaslearn.solvers.conic import nearest_listed
+from feaslearn.solvers.conic_form import Cone, ConicForm
 from registry import generators
 
 
@@ -116,21 +116,3 @@ def test_many_vertices_are_not() -> None:
         code = fl.Polytope(-rows, -np.ones(len(rows))).code()
         assert (code is not None) == listed
         assert code is None or len(code.points) == 2000
-
-
-def test_the_nearest_of_listed_points() -> None:
-    points, target = np.array([[0.0, 0.0], [3.0, 0.0], [2.0, 2.0]]), np.array([1.6, 1.6])
-    for norm, best in (("l1", 2), ("l2", 2), ("linf", 2)):
-        np.testing.assert_array_equal(
-            nearest_listed(points, np.eye(2), target, norm).latent, points[best]
-        )
-    near = nearest_listed(points, np.eye(2), np.array([1.7, 1.0]), "l1")
-    np.testing.assert_array_equal(near.latent, points[2])
-    away = np.array([3.5, -2.0])
-    for norm, slope in (("l1", [-1.0, 1.0]), ("linf", [0.0, 1.0])):
-        np.testing.assert_array_equal(nearest_listed(points, np.eye(2), away, norm).slope, slope)
-    np.testing.assert_allclose(
-        nearest_listed(points, np.eye(2), away, "l2").slope, np.array([-0.5, 2.0]) / 4.25**0.5
-    )
-    with pytest.raises(UnsupportedError, match="norm='l3' is not known"):
-        nearest_listed(points, np.eye(2), target, "l3")

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 import feaslearn as fl
 from feaslearn import trainers
 
@@ -28,42 +26,14 @@ def _case(data: Any, hypothesis: Any, trainer: Any, **options: Any) -> Any:
     return model, (data.signals, data.decisions)
 
 
-def gradient_descent(long: bool, **limits: Any) -> Any:
-    trainer = trainers.GradientDescent(10**6 if long else 60, tol=0.0, n_starts=4, **limits)
-    return _case(_power(20_000 if long else 100), fl.Affine(fl.Simplex(6)), trainer)
-
-
-def gradient_descent_on_threads(long: bool, **limits: Any) -> Any:
-    model, data = gradient_descent(long, **limits)
-    return model.set_params(n_jobs=2), data
-
-
-def gradient_descent_by_solver(long: bool, **limits: Any) -> Any:
-    cone = fl.ConicSet(-np.vstack([np.zeros(3), np.eye(3)]), -np.eye(4)[0], [("second-order", 4)])
-    trainer = trainers.GradientDescent(10**6 if long else 1, n_starts=2, **limits)
-    return _case(_power(200 if long else 20), fl.Affine(cone), trainer)
-
-
-def adaptive_smoothing(long: bool, **limits: Any) -> Any:
-    trainer = trainers.AdaptiveSmoothing(10**6 if long else 100, n_starts=2, **limits)
-    return _case(_power(20_000 if long else 100), fl.Affine(fl.Simplex(4)), trainer)
-
-
-def adaptive_smoothing_by_program(long: bool, **limits: Any) -> Any:
-    iterations = 10**6 if long else 1
-    trainer = trainers.AdaptiveSmoothing(iterations, n_starts=2, compiled=False, **limits)
-    return _case(_power(500 if long else 20), fl.Affine(fl.Simplex(4)), trainer)
-
-
 def annealing(long: bool, **limits: Any) -> Any:
     trainer = trainers.Annealing(10**6 if long else 200, tol=0.0 if long else 1e-7, **limits)
     return _case(_power(20_000 if long else 100), fl.Affine(fl.Simplex(6)), trainer)
 
 
-def annealing_by_suboptimality(long: bool, **limits: Any) -> Any:
-    trainer = trainers.Annealing(n_starts=2, **limits)
-    data = _power(10_000 if long else 100)
-    return _case(data, fl.Affine(fl.Box(3)), trainer, loss="suboptimality")
+def annealing_on_threads(long: bool, **limits: Any) -> Any:
+    model, data = annealing(long, **limits)
+    return model.set_params(n_jobs=2), data
 
 
 def annealing_of_many_samples(long: bool, **limits: Any) -> Any:
@@ -99,25 +69,9 @@ def known_constraints(long: bool, **limits: Any) -> Any:
     return _case(_power(500 if long else 60), fl.Affine(fl.Simplex(9)), trainer, known=known)
 
 
-def branch_and_bound(long: bool, **limits: Any) -> Any:
-    trainer = trainers.MixedInteger(max_iter=None if long else 60, n_starts=3, **limits)
-    return _case(_ball(15_000 if long else 25), fl.Affine(fl.Simplex(3, binary=True)), trainer)
-
-
-def ternary_map(long: bool, **limits: Any) -> Any:
-    trainer = trainers.MixedInteger(n_starts=3, tol=1e-6, **limits)
-    data = _ball(300, 5) if long else _ball(15)
-    return _case(data, fl.Ternary(fl.Box(3)), trainer)
-
-
 def convex(long: bool, **limits: Any) -> Any:
     data = fl.datasets.make_flexible_plant(400 if long else 20, random_state=0)
     return _case(data, fl.Minkowski.pairs(24), trainers.Convex(**limits))
-
-
-def convex_by_program(long: bool, **limits: Any) -> Any:
-    data, trainer = _power(4_000 if long else 30), trainers.Convex(**limits)
-    return _case(data, fl.Minkowski("auto"), trainer, loss="suboptimality")
 
 
 def convex_with_ties(long: bool, **limits: Any) -> Any:
@@ -134,12 +88,6 @@ def convex_of_many_terms(long: bool, **limits: Any) -> Any:
 def robust(long: bool, **limits: Any) -> Any:
     trainer = trainers.Convex(robust=True, **limits)
     return _case(_power(20_000 if long else 30), fl.Minkowski("auto"), trainer)
-
-
-def global_search(long: bool, **limits: Any) -> Any:
-    trainer = trainers.Global(n_starts=10 if long else 1, **limits)
-    data = _power(60, 0.5) if long else _power(20, 0.0)
-    return _case(data, fl.Affine(fl.Simplex(4 if long else 2)), trainer)
 
 
 def _from_chunks(hypothesis: Any, trainer: Any, long: bool) -> Any:
@@ -172,11 +120,8 @@ def named(*cases: Case) -> dict[str, Case]:
 
 
 ALL = named(
-    *(gradient_descent, gradient_descent_on_threads, adaptive_smoothing, annealing),
-    *(annealing_by_suboptimality, annealing_of_many_samples, open_number_of_columns, facets),
-    *(facets_under_noise, chosen_hypothesis, known_constraints, branch_and_bound),
-    *(ternary_map, moments_from_chunks, annealing_from_chunks),
-    *(gradient_descent_by_solver, adaptive_smoothing_by_program, convex, convex_by_program),
-    *(convex_with_ties, convex_of_many_terms, robust, global_search),
-    chosen_hypothesis_from_chunks,
+    *(annealing, annealing_on_threads, annealing_of_many_samples, open_number_of_columns),
+    *(facets, facets_under_noise, chosen_hypothesis, known_constraints),
+    *(moments_from_chunks, annealing_from_chunks, convex, convex_with_ties),
+    *(convex_of_many_terms, robust, chosen_hypothesis_from_chunks),
 )

@@ -15,9 +15,9 @@ from feaslearn.exceptions import (
     SolverError,
     UnboundedProblemError,
 )
-from feaslearn.sets import Cone, ConicForm
 from feaslearn.solvers import conic
 from feaslearn.solvers.conic import minimize_linear, solve_conic
+from feaslearn.solvers.conic_form import Cone, ConicForm
 from registry import NAMES, example, size_of
 
 MIXED = ConicForm(

@@ -16,7 +16,7 @@ from feaslearn import tolerances
 from feaslearn.solvers import jit
 from feaslearn.solvers.jit import kernel
 
-LOSSES = Path("losses") / "kernels.py"
+IMAGES = Path("sets") / "image_kernels.py"
 
 
 @pytest.fixture
@@ -39,25 +39,25 @@ def change(path: Path) -> None:
 
 
 def test_stamp_changes_with_every_imported_source(copied_sources: Path) -> None:
-    losses = copied_sources / LOSSES
-    stamps, sources = {fresh_stamp(losses)}, jit.sources_of(losses)
-    names = {"kernels.py", "image_kernels.py", "oracle_kernels.py"}
+    images = copied_sources / IMAGES
+    stamps, sources = {fresh_stamp(images)}, jit.sources_of(images)
+    names = {"image_kernels.py", "simplex_kernels.py", "oracle_kernels.py"}
     assert names <= {path.name for path in sources}
     for path in sources:
         change(path)
-        stamps.add(fresh_stamp(losses))
+        stamps.add(fresh_stamp(images))
     assert len(stamps) == len(sources) + 1
 
 
 def test_stamp_changes_with_the_tolerances_that_are_named(
     copied_sources: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    losses = copied_sources / LOSSES
-    before = fresh_stamp(losses)
+    images = copied_sources / IMAGES
+    before = fresh_stamp(images)
     monkeypatch.setattr(tolerances, "GAIN_TOL", 2e-9)
-    assert fresh_stamp(losses) == before
+    assert fresh_stamp(images) == before
     monkeypatch.setattr(tolerances, "SUM_ROUNDING", 2e-9)
-    assert fresh_stamp(losses) != before
+    assert fresh_stamp(images) != before
 
 
 def double(x: float) -> float:

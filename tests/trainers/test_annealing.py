@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import logging
+
 import numpy as np
 import pytest
 
 import feaslearn as fl
 from feaslearn.data import Block, Samples
-from feaslearn.losses import Loss, Objective
+from feaslearn.exceptions import DataError
 from feaslearn.sets.product import Product
 from feaslearn.trainers import Annealing
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge
 from feaslearn.trainers.annealing import reinitialize, unused_columns
-from feaslearn.trainers.returned_decisions import returned_loss
-from feaslearn.trainers.starts import linear_policy_of
+from feaslearn.trainers.objective import Objective
+from feaslearn.trainers.starts import linear_policy_of, start_at_decisions
 from registry import example
 
 SETS = [
@@ -38,15 +40,14 @@ def samples(seed: int = 0, n_rows: int = 30, hidden: float = 0.1) -> Block:
     return Block(features, costs, decisions, weights / weights.sum())
 
 
-def annealed(primitive: fl.PrimitiveSet, loss: Loss, ridge: float) -> AnnealedObjective:
-    objective = Objective(loss, fl.Affine(primitive), Samples.of(samples()))
+def annealed(primitive: fl.sets.PrimitiveSet, ridge: float) -> AnnealedObjective:
+    objective = Objective(fl.Affine(primitive), Samples.of(samples()))
     return AnnealedObjective(objective, linear_policy_of(objective), Ridge(ridge, floor=0.05))
 
 
 @EACH_SET
-@pytest.mark.parametrize("loss", [fl.Predictability(), fl.Predictability("l2", squared=False)])
-def test_gradient_is_that_of_finite_differences(primitive: fl.PrimitiveSet, loss: Loss) -> None:
-    problem = annealed(primitive, loss, ridge=0.3)
+def test_gradient_is_that_of_finite_differences(primitive: fl.sets.PrimitiveSet) -> None:
+    problem = annealed(primitive, ridge=0.3)
     random = np.random.default_rng(1)
     theta, direction = random.normal(size=(2, problem.objective.size))
     _, gradient = problem.evaluate(theta, 0.5)
@@ -55,10 +56,10 @@ def test_gradient_is_that_of_finite_differences(primitive: fl.PrimitiveSet, loss
 
 
 @EACH_SET
-def test_cold_loss_is_that_of_returned_decisions(primitive: fl.PrimitiveSet) -> None:
-    problem = annealed(primitive, fl.Predictability(), ridge=0.0)
+def test_cold_loss_is_that_of_returned_decisions(primitive: fl.sets.PrimitiveSet) -> None:
+    problem = annealed(primitive, ridge=0.0)
     theta = np.random.default_rng(2).normal(size=problem.objective.size)
-    expected = returned_loss(problem.objective, theta)
+    expected = problem.objective.value(theta)
     away = [abs(problem.evaluate(theta, t)[0] - expected) for t in (1e-1, 1e-5)]
     assert away[1] < 1e-3 * expected
     assert away[1] < away[0]
@@ -113,22 +114,18 @@ def test_an_open_number_of_columns_is_chosen() -> None:
 # Every set, dead columns, and an early end
 
 
-@pytest.mark.parametrize(
-    ("primitive", "loss"),
-    [*((each, fl.Predictability()) for each in SETS), (fl.Box(3), fl.Suboptimality())],
-    ids=repr,
-)
-def test_every_set_is_fitted_with_both_losses(primitive: fl.PrimitiveSet, loss: Loss) -> None:
+@EACH_SET
+def test_every_set_is_fitted(primitive: fl.sets.PrimitiveSet) -> None:
     """The linear policy is in every class; these decisions answer to costs, so that more fits."""
-    objective = Objective(loss, fl.Affine(primitive), Samples.of(samples(hidden=0.0)))
+    objective = Objective(fl.Affine(primitive), Samples.of(samples(hidden=0.0)))
     found = Annealing(n_starts=1, ridge=0.01).train(objective, np.random.default_rng(0)).result
-    policy = Objective(loss, fl.Affine(fl.Simplex(1)), objective.samples)
+    policy = Objective(fl.Affine(fl.Simplex(1)), objective.samples)
     linear = Annealing(n_starts=1, ridge=0.0).train(policy, np.random.default_rng(0)).result
     assert found.objective < 0.8 * linear.objective
 
 
 def test_a_dead_column_is_found_and_goes_through_the_worst_sample() -> None:
-    problem = annealed(fl.Simplex(3), fl.Predictability(), ridge=0.0)
+    problem = annealed(fl.Simplex(3), ridge=0.0)
     rows = problem.objective.samples.head()
     A = np.zeros((3, 2, 3))
     A[0] = np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 0.0]])  # the third lies between the others
@@ -144,30 +141,89 @@ def test_a_dead_column_is_found_and_goes_through_the_worst_sample() -> None:
     np.testing.assert_allclose(column[seen], rows.decisions[worst][seen], atol=1e-12)
 
 
-def test_an_exact_fit_ends_the_search() -> None:
+def test_an_exact_fit_ends_the_search(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", logger="feaslearn")
     data = fl.datasets.make_l1_ball(100, random_state=0)
-    begun: list[int] = []
     model = fl.RegionRegressor(
         fl.Affine(fl.Simplex(6)),
         cost=data.cost,
-        trainer=Annealing(n_starts=6, ridge=0.02, callback=lambda i, _: begun.append(i)),
+        trainer=Annealing(n_starts=6, ridge=0.02),
         random_state=0,
     ).fit(data.signals, data.decisions)
     assert model.result_.objective <= 1e-16
-    assert begun.count(0) < 6
+    assert caplog.text.count("Annealing: start") < 6
 
 
-@pytest.mark.parametrize("norm", [("l1", True), ("linf", True), ("l2", False)])
-def test_other_norms_end_exactly_where_samples_are_exact(norm: tuple[str, bool]) -> None:
-    random = np.random.default_rng(0)
-    signals = np.column_stack([random.normal(size=(60, 2)), random.random(60)])
-    decisions = signals[:, 2:] * [0.5, 1.0] - np.sign(signals[:, :2])
-    trainer = Annealing(n_starts=2, ridge=0.1, ridge_floor=1.0)
-    model = fl.RegionRegressor(
-        fl.Affine(fl.Box(2)),
-        cost=[0, 1],
-        loss=fl.Predictability(*norm),  # type: ignore[arg-type]
-        trainer=trainer,
-        random_state=0,
+# Limits, threads, starts that are given, and messages
+
+NOISY = fl.datasets.make_power5(60, noise=0.1, random_state=0)
+
+
+def fit(trainer: Annealing, **options: object) -> fl.RegionRegressor:
+    options = {"cost": NOISY.cost, "random_state": 0, **options}
+    model = fl.RegionRegressor(fl.Affine(fl.Simplex(4)), trainer=trainer, **options)
+    return model.fit(NOISY.signals, NOISY.decisions)
+
+
+@pytest.mark.parametrize("max_iter", [0, 1, 3])
+def test_the_limit_on_iterations(max_iter: int) -> None:
+    result = fit(Annealing(max_iter, tol=0.0, n_starts=1, ridge=0.1)).result_
+    assert result.status == "iteration limit"
+    assert len(result.history["objective"]) == max_iter + 1
+
+
+def test_the_best_of_all_starts_is_kept() -> None:
+    result = fit(Annealing(20, n_starts=4, ridge=0.1)).result_
+    one = fit(Annealing(20, n_starts=1, ridge=0.1)).result_
+    assert result.n_iter > one.n_iter
+    assert result.objective in result.history["objective"] or result.objective == pytest.approx(
+        min(result.history["objective"])
     )
-    assert model.fit(signals, decisions).result_.returned_loss < 1e-12
+
+
+def test_threads_do_not_change_the_result() -> None:
+    trainer = Annealing(max_iter=10, n_starts=4, ridge=0.1)
+    one, other = (fit(trainer, n_jobs=n_jobs) for n_jobs in (1, 3))
+    np.testing.assert_array_equal(one.theta_, other.theta_)
+    assert one.result_.history == other.result_.history
+    assert one.result_.n_iter == other.result_.n_iter
+
+
+def test_a_search_goes_on_from_parameters_that_are_given() -> None:
+    first = fit(Annealing(max_iter=20, n_starts=1, ridge=0.0))
+    again = fit(Annealing(max_iter=0, n_starts=1, ridge=0.0, start=first.theta_))
+    assert again.result_.objective == pytest.approx(first.result_.objective, rel=1e-9)
+    np.testing.assert_allclose(again.theta_, first.theta_, rtol=1e-6, atol=1e-9)
+    further = fit(Annealing(n_starts=2, ridge=0.0, start=first.theta_))
+    assert further.result_.objective <= first.result_.objective * (1 + 1e-9)
+
+
+def test_given_parameters_must_fit_the_class() -> None:
+    with pytest.raises(DataError, match="theta has 3 entries, but Affine"):
+        fit(Annealing(start=[1.0, 2.0, 3.0], ridge=0.1))
+    for wrong in ([[1.0, np.nan]], "policy"):
+        with pytest.raises(DataError, match="theta is not a vector of finite numbers"):
+            fit(Annealing(start=wrong))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_seed_says_where_a_search_begins(seed: int) -> None:
+    problem = annealed(fl.L1Ball(3), ridge=0.0).objective
+    one, same, other = (
+        start_at_decisions(problem, np.random.default_rng(each)) for each in (seed, seed, 9)
+    )
+    np.testing.assert_array_equal(one, same)
+    assert not np.allclose(one, other)
+    assert np.isfinite(one).all()
+
+
+@pytest.mark.parametrize(("verbose", "expected"), [(0, 0), (1, 2), (2, 2 + 2 * 4)])
+def test_verbose_lets_the_log_through(
+    verbose: int, expected: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    logger = logging.getLogger("feaslearn")
+    fit(Annealing(max_iter=3, n_starts=2, ridge=0.1, ridge_floor=1.0), verbose=verbose)
+    assert len([record for record in caplog.records if record.name == "feaslearn"]) == expected
+    assert logger.level == logging.NOTSET
+    if verbose:
+        assert "Annealing: start 2 of 2: iteration limit, loss" in caplog.text

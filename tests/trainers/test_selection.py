@@ -11,23 +11,23 @@ import pytest
 import feaslearn as fl
 from feaslearn.data import Block, Samples
 from feaslearn.exceptions import UnsupportedError
-from feaslearn.losses import Objective
-from feaslearn.trainers import Annealing, Convex, GradientDescent, selection
+from feaslearn.trainers import Annealing, Convex, FacetLearning, selection
 from feaslearn.trainers.automatic import choose_trainer
+from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.selection import Race, linear_policy, select
 
 POLICY, BALL = linear_policy(), fl.Affine(fl.L2Ball(2))
 MINKOWSKI = fl.Minkowski("auto", scale="affine")
 
 
-def objective(data: fl.Decisions, loss: object = None) -> Objective:
+def objective(data: fl.Decisions) -> Objective:
     whole = Block(
         np.ones((len(data), 1)),
         np.array(data.cost_matrix),
         np.array(data.decisions),
         np.full(len(data), 1 / len(data)),
     )
-    return Objective(loss or fl.Predictability(), POLICY, Samples.of(whole, 20))
+    return Objective(POLICY, Samples.of(whole, 20))
 
 
 def chosen(data: fl.Decisions, trainer: object = "auto") -> str:
@@ -207,9 +207,6 @@ def test_a_given_trainer_limits_the_selection() -> None:
     model = fl.RegionRegressor(cost=[0, 1], trainer=Convex(), random_state=0)
     data = box_data()
     assert isinstance(model.fit(data.signals, data.decisions).hypothesis_, fl.Minkowski)
-    refused = fl.RegionRegressor(cost=[0, 1], trainer=Convex(robust=True), loss="suboptimality")
-    with pytest.raises(UnsupportedError, match="Suboptimality"):
-        refused.fit(data.signals, data.decisions)
 
 
 def test_the_smaller_limit_holds() -> None:
@@ -252,20 +249,17 @@ def keeps_what_it_prints(model: fl.RegionRegressor, test: fl.Decisions) -> None:
     assert np.abs(balance).max(initial=0.0) <= 1e-7 * size
 
 
-def test_trainers_by_hypothesis_and_loss() -> None:
+def test_trainers_by_hypothesis() -> None:
     data = box_data()
-    for hypothesis, loss, expected in (
-        (fl.Scaled(fl.Box(2)), fl.Predictability(), Convex),
-        (fl.Affine(fl.Simplex(1)), fl.Predictability(), Convex),
-        (fl.Affine(fl.Simplex(2)), fl.Predictability(), Annealing),
-        (fl.Scaled(fl.Box(2)), fl.Suboptimality(), Convex),
-        (fl.Scaled(fl.Box(2)), fl.Predictability("l1"), Convex),
-        (fl.Minkowski.box(2), fl.Predictability(), Convex),
-        (fl.Affine(fl.Simplex(2)), fl.Suboptimality(), Annealing),
+    for hypothesis, expected in (
+        (fl.Affine(fl.Simplex(1)), Convex),
+        (fl.Affine(fl.Simplex(2)), Annealing),
+        (fl.Minkowski.box(2), Convex),
+        (fl.Facets(), FacetLearning),
     ):
-        problem = Objective(loss, hypothesis, objective(data).samples)
+        problem = Objective(hypothesis, objective(data).samples)
         assert isinstance(choose_trainer("auto", problem), expected)
-    mine = GradientDescent(max_iter=3)
+    mine = Annealing(max_iter=3)
     assert choose_trainer(mine, problem) is mine
     with pytest.raises(UnsupportedError, match="trainer='fast' is not known"):
         choose_trainer("fast", problem)

@@ -23,7 +23,9 @@ def test_no_model_in_time_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -
 
     monkeypatch.setattr(fl.trainers.Convex, "search", late)
     trainer = fl.trainers.Convex(max_seconds=3.0)
-    model = fl.RegionRegressor(fl.Scaled(fl.Simplex(3)), cost=POWER.cost, trainer=trainer)
+    model = fl.RegionRegressor(
+        fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant"), cost=POWER.cost, trainer=trainer
+    )
     with pytest.raises(
         TimeLimitError, match=r"max_seconds=3\.0 was over before there was any model"
     ):
@@ -49,11 +51,7 @@ def test_chunks_that_cannot_be_read_in_time() -> None:
     ("hypothesis", "trainer"),
     [
         (fl.Affine(fl.Simplex(3)), fl.trainers.Annealing),
-        (fl.Affine(fl.Simplex(3)), fl.trainers.GradientDescent),
-        (fl.Affine(fl.Simplex(3)), fl.trainers.AdaptiveSmoothing),
         (fl.Facets(), fl.trainers.FacetLearning),
-        (fl.Affine(fl.Simplex(3, binary=True)), fl.trainers.MixedInteger),
-        (fl.Ternary(fl.Box(3)), fl.trainers.MixedInteger),
         (None, fl.trainers.Auto),
     ],
     ids=repr,

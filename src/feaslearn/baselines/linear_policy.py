@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 from sklearn.utils.validation import validate_data
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.baselines.samples import check_samples, signals_to_predict
-from feaslearn.data import BLOCK_ROWS, Chunk, Source
-from feaslearn.exceptions import DataError
+from feaslearn.data import BLOCK_ROWS, Chunk, Source, as_matrix
+from feaslearn.data.checks import check_target, check_weights
+from feaslearn.exceptions import DataError, NotFittedError, Problems, checked
 from feaslearn.runs import one_blas_thread
 from feaslearn.tolerances import CORRELATION_TOL, GAIN_TOL, ROUNDING, TINY
 
@@ -243,3 +243,36 @@ def _observed_together(decisions: Array) -> Iterator[tuple[Mask | slice, list[in
         together.setdefault(observed[:, j].tobytes(), []).append(j)
     for columns in together.values():
         yield observed[:, columns[0]], columns
+
+
+# Checks.
+
+
+def signals_to_predict(model: BaseEstimator, X: ArrayLike, learned: str) -> Array:
+    """Return the signals of a prediction, or raise all problems; ``fit`` sets ``learned``."""
+    owner = type(model).__name__
+    if not hasattr(model, learned):
+        raise NotFittedError(f"{owner} is not fitted yet; call fit before predict")
+    problems = Problems()
+    signals = as_matrix(X, name="X", problems=problems)
+    signals = checked(signals, problems, owner)
+    validate_data(model, X, skip_check_array=True, reset=False)
+    return signals
+
+
+def check_samples(
+    X: ArrayLike,
+    y: ArrayLike | None,
+    sample_weight: ArrayLike | None,
+    owner: str,
+    as_it_is: bool = False,
+) -> tuple[Array, Array, Array]:
+    """Return signals, decisions and weights; ``as_it_is`` keeps single precision."""
+    problems = Problems()
+    signals = as_matrix(X, name="X", problems=problems, as_it_is=as_it_is)
+    decisions = check_target(y, signals, as_it_is, problems)
+    check_weights(sample_weight, None if signals is None else len(signals), problems)
+    signals, decisions = checked(signals, problems, owner), checked(decisions, problems, owner)
+    if sample_weight is None:
+        return signals, decisions, np.ones(len(signals))
+    return signals, decisions, np.asarray(sample_weight, dtype=np.float64)

@@ -37,26 +37,12 @@ def fit(
     hypothesis: Annotated[
         str, typer.Option("--hypothesis", metavar="NAME", help="What the region can be; see above.")
     ] = "auto",
-    loss: Annotated[
-        str,
-        typer.Option(
-            "--loss",
-            metavar="NAME",
-            help="predictability or suboptimality; with :l1 or :linf, in it.",
-        ),
-    ] = "predictability",
     features: Annotated[
         str,
         typer.Option(
             "--features", metavar="NAME", help="non-cost, all, scale, poly:DEGREE or spline:KNOTS."
         ),
     ] = "non-cost",
-    trainer: Annotated[
-        str,
-        typer.Option(
-            "--trainer", metavar="NAME", help="auto, or a trainer such as gradient-descent."
-        ),
-    ] = "auto",
     lower: Annotated[
         options.Columns,
         options.columns(
@@ -126,9 +112,7 @@ def fit(
       auto                  chosen by cross-validation
       facets, facets:30     half-spaces, 20 or 30 at most
       simplex:6             what 6 policies span; also box, l1ball, l2ball, hypersimplex:6:2,
-                            the affine images of a set (affine:simplex:6 is the same)
-      scaled:box            a set that is scaled and moved; also scaled:simplex and the others
-      ternary:simplex:6     an image of a set whose matrix has entries -1, 0 and 1
+                            the affine images of a set
       minkowski:pairs       a weighted sum of given sets; also hypersimplices, box, windows:2:3
       linear                a single point, the linear policy
     A name that is not known is answered with those that are.
@@ -139,7 +123,7 @@ def fit(
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
           --cost 'cost_*' --hypothesis facets -o power.npz
       $ feaslearn fit power.csv --signals 'demand_*' --decisions plant_1,plant_3 \\
-          --cost 1.5,2.5 --hypothesis scaled:box --features poly:2 --quiet -o small.npz
+          --cost 1.5,2.5 --hypothesis minkowski:box --features poly:2 --quiet -o small.npz
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
           --cost 'cost_*' --lower 0 --upper 3.5 --balance 'demand_*' --hypothesis facets \\
           -o known.npz
@@ -167,8 +151,6 @@ def fit(
         parsing.parse_hypothesis(hypothesis, columns.decisions.shape[1]),
         cost=columns.cost,
         features=parsing.parse_features(features),
-        loss=parsing.parse_loss(loss),
-        trainer=parsing.parse_trainer(trainer),
         known=parsing.parse_known(lower, upper, balance, columns),
         sense=sense.value,
         random_state=seed,
@@ -245,7 +227,6 @@ def _facts(model: RegionRegressor, columns: FitColumns, output: Path) -> dict[st
         "trainer": " ".join(result.trainer.split()),
         "status": result.status,
         "training_loss": result.objective,
-        "returned_loss": result.returned_loss,
         "lower_bound": result.lower_bound,
         "n_iter": result.n_iter,
         "seconds": result.seconds,

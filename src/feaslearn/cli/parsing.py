@@ -1,17 +1,14 @@
-"""Parsers of words on the command line: hypotheses, losses, features, trainers, bounds."""
+"""Parsers of words on the command line: hypotheses, features, bounds."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 
 import feaslearn as fl
-from feaslearn import trainers
 from feaslearn.cli.columns import FitColumns, number
 from feaslearn.cli.options import Columns, split
 from feaslearn.costs import AffineCost
@@ -19,11 +16,8 @@ from feaslearn.exceptions import DataError, Problems
 from feaslearn.features import SPECIFICATIONS
 from feaslearn.hypotheses import Hypothesis
 from feaslearn.known import Known
-from feaslearn.losses import Loss
 from feaslearn.messages import did_you_mean, find_columns
-from feaslearn.regressor.parameters import LOSSES
 from feaslearn.sets import PrimitiveSet
-from feaslearn.trainers import Trainer
 
 OPTION = "--hypothesis"
 
@@ -35,12 +29,6 @@ SETS: dict[str, tuple[Callable[..., PrimitiveSet], tuple[int, ...]]] = {
     "l1ball": (fl.L1Ball, (0, 1)),
     "l2ball": (fl.L2Ball, (0, 1)),
     "hypersimplex": (fl.Hypersimplex, (2,)),
-}
-#: Hypotheses that are made of a set.
-OF_A_SET: dict[str, Callable[[PrimitiveSet], Hypothesis]] = {
-    "affine": fl.Affine,
-    "scaled": fl.Scaled,
-    "ternary": fl.Ternary,
 }
 #: Dictionaries of Minkowski sums that need no more than the number of decisions.
 DICTIONARIES = ("pairs", "hypersimplices", "box")
@@ -64,8 +52,6 @@ def parse_hypothesis(text: str, n: int) -> Hypothesis | None:
         return fl.Facets((*parse_integers(OPTION, text, parts, 0, 1), None)[0])
     if name in SETS:
         return fl.Affine(_parse_set(text, name, parts, n))
-    if name in OF_A_SET:
-        return OF_A_SET[name](_parse_set(text, "".join(parts[:1]), parts[1:], n))
     if name == "minkowski":
         return _parse_sum(text, parts, n)
     raise DataError(f"{OPTION}: {text!r} is not known; {did_you_mean(text, usages())}")
@@ -76,8 +62,7 @@ def usages() -> list[str]:
     sets = [f"{name}:P:M" if name == "hypersimplex" else f"{name}:P" for name in SETS]
     sums = [f"minkowski:{name}" for name in DICTIONARIES]
     sums += [f"minkowski:{name}:M" for name in SIZED_DICTIONARIES]
-    wrapped = [f"{name}:SET" for name in OF_A_SET]
-    return ["auto", "linear", "facets", *sets, *wrapped, "minkowski", *sums]
+    return ["auto", "linear", "facets", *sets, "minkowski", *sums]
 
 
 def _parse_set(text: str, name: str, numbers: list[str], n: int) -> PrimitiveSet:
@@ -100,17 +85,6 @@ def _parse_sum(text: str, parts: list[str], n: int) -> Hypothesis:
     return make("auto") if name == "auto" else make(n, *([numbers] if numbers else []))
 
 
-def parse_loss(text: str) -> Loss:
-    """Return the loss of ``predictability``, ``suboptimality:l1`` and the like."""
-    name, _, norm = text.partition(":")
-    if name not in LOSSES:
-        raise DataError(f"--loss: {name!r} is not known; {did_you_mean(name, list(LOSSES))}")
-    kind: Any = LOSSES[name]
-    loss: Loss = kind(norm) if norm else kind()
-    loss.norm_code()
-    return loss
-
-
 def parse_features(text: str) -> Any:
     """Return the features of ``non-cost``, ``all``, ``scale``, ``poly:2`` or ``spline:5``."""
     name, *numbers = text.split(":")
@@ -123,20 +97,6 @@ def parse_features(text: str) -> Any:
         raise DataError(f"--features: {text!r} is not known; {did_you_mean(name, known)}")
     (number,) = parse_integers("--features", text, numbers, 1)
     return TRANSFORMERS[name](number)
-
-
-def parse_trainer(text: str) -> Trainer | str:
-    """Return the trainer of ``auto`` or ``gradient-descent``: the names of the classes."""
-    made: dict[str, Trainer | str] = {}
-    for name in sorted(trainers.__all__):
-        kind = getattr(trainers, name)
-        if isinstance(kind, type) and issubclass(kind, Trainer):
-            with suppress(TypeError):  # abstract, or with parameters that have no default
-                made[re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()] = kind()
-    made["auto"] = "auto"
-    if text not in made:
-        raise DataError(f"--trainer: {text!r} is not known; {did_you_mean(text, list(made))}")
-    return made[text]
 
 
 def parse_integers(option: str, text: str, parts: list[str], *counts: int) -> list[int]:

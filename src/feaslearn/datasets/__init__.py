@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from feaslearn.datasets.dc_grid import DcGrid
 from feaslearn.datasets.dcopf import make_dcopf
-from feaslearn.datasets.learned_problem import LearnedProblem
 from feaslearn.datasets.linear_program import AffineRows, LinearProgram
 from feaslearn.datasets.power import make_ieee14, make_power5
 from feaslearn.datasets.small import (
-    make_ellipsoid,
     make_flexible_plant,
     make_l1_ball,
     make_switch,
 )
-from feaslearn.datasets.transport import TransportNetwork
 
 __all__ = [
     "AffineRows",
     "DcGrid",
-    "LearnedProblem",
     "LinearProgram",
-    "TransportNetwork",
     "make_dcopf",
-    "make_ellipsoid",
     "make_flexible_plant",
     "make_ieee14",
     "make_l1_ball",

@@ -12,6 +12,7 @@ from feaslearn.arrays import Array
 from feaslearn.costs import CostSpecification
 from feaslearn.data import Decisions, Names
 from feaslearn.exceptions import Problems
+from feaslearn.messages import describe_non_finite
 from feaslearn.parameters import NOT_NEGATIVE, Integer, check_value
 
 RandomState = int | np.random.Generator | np.random.RandomState | None
@@ -34,7 +35,12 @@ class Draw(NamedTuple):
     signal_noise: float
 
     def observed(
-        self, signals: Array, decisions: Array, cost: CostSpecification, names: Names, forward: Any
+        self,
+        signals: Array,
+        decisions: Array,
+        cost: CostSpecification,
+        names: Names,
+        forward: Any = None,
     ) -> Decisions:
         """Return data with noise, and the true problem behind them."""
         return Decisions.from_arrays(
@@ -95,11 +101,6 @@ def _noisy(values: Array, deviation: float, generator: np.random.Generator) -> A
     return values + deviation * generator.standard_normal(values.shape)
 
 
-def constant_feature(signals: Array) -> Array:
-    """Return the features of a region that does not depend on the signal: one, always."""
-    return np.ones((len(signals), 1))
-
-
 def numbered(signal: str, decision: str, n: int) -> tuple[list[str], Names]:
     """Return the names of n costs, which are the signals, and all names."""
     signals, decisions = ([f"{word}_{j}" for j in range(1, n + 1)] for word in (signal, decision))
@@ -123,3 +124,37 @@ def check_capacity(
     if not (np.isfinite(values) & (values >= 0)).all():
         problems.add(f"{name} is {values.tolist()}, expected finite numbers of at least 0")
     return np.broadcast_to(values, (count,)).copy()
+
+
+def check_table(
+    problems: Problems,
+    name: str,
+    table: ArrayLike,
+    n_columns: int | None,
+    *,
+    allow_nan: bool = False,
+) -> Array:
+    """Return a finite float table of ``n_columns`` columns, or add what is wrong with it."""
+    empty = np.empty((0, n_columns or 0))
+    try:
+        values = np.ascontiguousarray(table, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        problems.add(f"{name} is not a table of numbers ({error})")
+        return empty
+    if values.ndim != 2 or n_columns not in (None, values.shape[1]):
+        expected = "columns" if n_columns is None else n_columns
+        problems.add(f"{name} has shape {values.shape}, expected (samples, {expected})")
+        return empty
+    wrong = describe_non_finite(values, allow_nan=allow_nan)
+    if wrong is not None:
+        problems.add(f"{name}: {wrong}")
+        return empty
+    return values
+
+
+def check_same_length(problems: Problems, **tables: Array) -> None:
+    """Add a problem if the tables do not have the same number of rows."""
+    lengths = {name: len(table) for name, table in tables.items()}
+    if not problems and len(set(lengths.values())) > 1:
+        given = ", ".join(f"{name} {length}" for name, length in lengths.items())
+        problems.add(f"the number of rows differs: {given}; give one row for each sample")

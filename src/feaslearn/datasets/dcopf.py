@@ -17,10 +17,10 @@ from feaslearn.data.matrix import as_matrix, column_names
 from feaslearn.datasets._arguments import (
     RandomState,
     check_common,
+    check_same_length,
     uniform,
 )
 from feaslearn.datasets.dc_grid import DcGrid
-from feaslearn.datasets.forward_problem import check_same_length
 from feaslearn.datasets.linear_program import LinearProgram
 from feaslearn.exceptions import DataError, FeaslearnWarning, InfeasibleProblemError, Problems
 from feaslearn.messages import list_first

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,26 +9,13 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from feaslearn.arrays import Array
-from feaslearn.datasets.forward_problem import (
-    CheckedProblem,
-    Norm,
-    check_table,
-)
-from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems, SolverError
-from feaslearn.solvers.conic import NORM_ORDERS, solve_conic
-from feaslearn.solvers.conic_form import Cone
-from feaslearn.solvers.highs import (
-    Answers,
-    Bounds,
-    WarmProgram,
-    name_rows,
-    raise_failures,
-    raise_violations,
-)
-from feaslearn.tolerances import EXACT_TOL, SOLVED_ZERO
+from feaslearn.datasets._arguments import check_same_length, check_table
+from feaslearn.exceptions import DataError, Problems
+from feaslearn.solvers.highs import Bounds, WarmProgram
+from feaslearn.tolerances import EXACT_TOL
 
 
-class LinearProgram(CheckedProblem):
+class LinearProgram:
     """A linear program in the decisions x and hidden variables w (such as flows).
 
     ``min { c(s)'x : row_lower(s) <= M (x, w) <= row_upper(s), lower <= (x, w) <= upper }``
@@ -48,10 +34,7 @@ class LinearProgram(CheckedProblem):
     Notes
     -----
     HiGHS solves the samples of a call one after the other, each from the last basis. Where several
-    decisions are optimal, which of them ``solve`` returns is not specified; the distances are to
-    all of them. A feasible point is optimal exactly when it is complementary to one (any) optimal
-    dual solution, so the optimal face is the feasible set with the rows and variables of non-zero
-    multiplier held at their bounds.
+    decisions are optimal, which of them ``solve`` returns is not specified.
 
     References
     ----------
@@ -67,7 +50,7 @@ class LinearProgram(CheckedProblem):
     >>> problem = LinearProgram([[1, 1], [1, 0]], one, most, [0, 0], [1, 1], n_decisions=2)
     >>> problem.solve([[0.25]], [[1.0, 2.0]])
     array([[0.25, 0.75]])
-    >>> problem.distance_to_feasible([[1.0, 0.0]], [[0.25]], norm="l1")
+    >>> problem.distance_to_feasible([[1.0, 0.0]], [[0.25]])
     array([1.5])
     """
 
@@ -87,9 +70,6 @@ class LinearProgram(CheckedProblem):
         self.upper = np.ascontiguousarray(upper, dtype=np.float64)
         self.n_decisions = n_decisions
         self._check()
-        # Multipliers are compared in units of the costs, whatever the unit of a row.
-        self._row_sizes = np.zeros(self.matrix.shape[0])
-        np.maximum.at(self._row_sizes, self.matrix.indices, np.abs(self.matrix.data))
 
     def _check(self) -> None:
         """Raise all problems of the arguments in one error."""
@@ -140,8 +120,71 @@ class LinearProgram(CheckedProblem):
         table, weights = self._tables("solve_where_feasible", signals, costs=costs)
         return self._minimizers(table, weights, infeasible=True)
 
-    def _read(self, problems: Problems, signals: ArrayLike) -> tuple[Array, int]:
-        return check_table(problems, "signals", signals, self.n_signals), self.n_decisions
+    def solve(self, signals: ArrayLike, costs: ArrayLike) -> Array:
+        """Return one optimal decision for each sample.
+
+        Parameters
+        ----------
+        signals : array_like of shape (N, K)
+            The signals.
+        costs : array_like of shape (N, n)
+            The cost of each decision.
+
+        Returns
+        -------
+        ndarray of shape (N, n)
+            The decisions.
+        """
+        table, weights = self._tables("solve", signals, costs=costs)
+        return self._minimizers(table, weights)
+
+    def optimal_value(self, signals: ArrayLike, costs: ArrayLike) -> Array:
+        """Return the least cost of each sample.
+
+        Parameters
+        ----------
+        signals : array_like of shape (N, K)
+            The signals.
+        costs : array_like of shape (N, n)
+            The cost of each decision.
+
+        Returns
+        -------
+        ndarray of shape (N,)
+            The costs ``c'x`` of optimal decisions.
+        """
+        table, weights = self._tables("optimal_value", signals, costs=costs)
+        values: Array = np.einsum("ij,ij->i", self._minimizers(table, weights), weights)
+        return values
+
+    def distance_to_feasible(self, decisions: ArrayLike, signals: ArrayLike) -> Array:
+        """Return how far each decision is from the feasible region, for the best hidden variables.
+
+        Parameters
+        ----------
+        decisions : array_like of shape (N, n)
+            The decisions; NaN entries were not observed and do not count.
+        signals : array_like of shape (N, K)
+            The signals.
+
+        Returns
+        -------
+        ndarray of shape (N,)
+            The distances in the l1 norm.
+        """
+        table, points = self._tables("distance_to_feasible", signals, decisions=decisions)
+        return _distances(points, self.matrix, self._bounds(table))
+
+    def _tables(self, caller: str, signals: ArrayLike, **others: ArrayLike) -> list[Array]:
+        """Check all arguments; return the table of the signals, then the others in their order."""
+        problems = Problems()
+        tables = {"signals": check_table(problems, "signals", signals, self.n_signals)}
+        for name, other in others.items():
+            nan = name == "decisions"
+            tables[name] = check_table(problems, name, other, self.n_decisions, allow_nan=nan)
+        check_same_length(problems, **tables)
+        problems.raise_if_any(DataError, f"{type(self).__name__}.{caller}")
+        return list(tables.values())
 
     def _bounds(self, signals: Array) -> Bounds:
         """Return the bounds of rows and variables at each signal."""
@@ -154,32 +197,12 @@ class LinearProgram(CheckedProblem):
         return Bounds(row_lower, row_upper, lower, upper)
 
     def _minimizers(self, table: Array, costs: Array, infeasible: bool = False) -> Array:
-        answers, _ = self._solve(table, costs, infeasible)
-        return np.ascontiguousarray(answers.points[:, : self.n_decisions])
-
-    def _distances(self, table: Array, points: Array, costs: Array | None, norm: Norm) -> Array:
-        if costs is None:
-            return distances(points, self.matrix, self._bounds(table), norm)
-        return distances(points, self.matrix, self._optimal_face(*self._solve(table, costs)), norm)
-
-    def _solve(
-        self, signals: Array, costs: Array, infeasible: bool = False
-    ) -> tuple[Answers, Bounds]:
-        """Return the solutions of all samples, and their bounds."""
         # Costs of about one, so that tolerances mean the same in any unit.
         _, exponents = np.frexp(np.abs(costs).max(axis=1, keepdims=True))
         scaled = np.zeros((len(costs), self.matrix.shape[1]))
         scaled[:, : self.n_decisions] = np.ldexp(costs, -exponents)
-        bounds = self._bounds(signals)
-        return WarmProgram(self.matrix).solve(scaled, bounds, infeasible=infeasible), bounds
-
-    def _optimal_face(self, answers: Answers, bounds: Bounds) -> Bounds:
-        """Hold every row and variable with a non-zero dual at its binding bound."""
-        row_lower, row_upper = _binding(
-            answers.row_duals * self._row_sizes, bounds.row_lower, bounds.row_upper
-        )
-        lower, upper = _binding(answers.column_duals, bounds.lower, bounds.upper)
-        return Bounds(row_lower, row_upper, lower, upper)
+        answers = WarmProgram(self.matrix).solve(scaled, self._bounds(table), infeasible=infeasible)
+        return np.ascontiguousarray(answers.points[:, : self.n_decisions])
 
     def __repr__(self) -> str:
         m, v = self.matrix.shape
@@ -197,19 +220,6 @@ def _sparse(matrix: Any) -> sparse.csc_array:
         raise DataError(f"LinearProgram: matrix is not a table of numbers ({error})") from error
     table.sum_duplicates()
     return table
-
-
-def _binding(duals: Array, lower: Array, upper: Array) -> tuple[Array, Array]:
-    """Return bounds that are equal where a dual is not zero."""
-    on_lower, on_upper = duals > SOLVED_ZERO, duals < -SOLVED_ZERO
-    missing = (on_lower & np.isinf(lower)) | (on_upper & np.isinf(upper))
-    if missing.any():
-        bad = np.flatnonzero(missing.any(axis=1))
-        raise SolverError(
-            f"the solver's dual of an infinite bound is not zero at {name_rows(bad)}: "
-            "check the scale of the data"
-        )
-    return np.where(on_upper, upper, lower), np.where(on_lower, lower, upper)
 
 
 class AffineRows:
@@ -290,22 +300,15 @@ class AffineRows:
         return f"AffineRows({self.n_rows} rows, {self.n_signals} signals)"
 
 
-def distances(points: Array, matrix: sparse.csc_array, bounds: Bounds, norm: Norm) -> Array:
-    """Measure how far each point is from the polyhedron of its sample.
+def _distances(points: Array, matrix: sparse.csc_array, bounds: Bounds) -> Array:
+    """Measure how far each point is from the polyhedron of its sample, in the l1 norm.
 
-    ``min { ||x - (y_1..y_n)|| : row_lower <= M y <= row_upper, lower <= y <= upper }``
+    ``min { e't : y + t >= x, y - t <= x, row_lower <= M y <= row_upper, lower <= y <= upper }``
     """
-    nearest = _nearest_l2 if norm == "l2" else partial(_nearest_by_lp, maximum=norm == "linf")
-    gaps = np.nan_to_num(points - nearest(points, matrix, bounds), nan=0.0)
-    return np.asarray(np.linalg.norm(gaps, NORM_ORDERS[norm], axis=1))
-
-
-def _nearest_by_lp(points: Array, matrix: sparse.csc_array, bounds: Bounds, maximum: bool) -> Array:
-    """Minimise ``e't`` subject to ``y + T t >= x`` and ``y - T t <= x``; T is I or a column e."""
     (n_samples, n), v = points.shape, matrix.shape[1]
-    T, select = np.ones((n, 1)) if maximum else np.eye(n), sparse.eye(n, v)
-    blocks: Any = [[matrix, None], [select, T], [select, -T]]
-    slack, open_end = np.zeros((n_samples, T.shape[1])), np.full((n_samples, n), np.inf)
+    select = sparse.eye(n, v)
+    blocks: Any = [[matrix, None], [select, np.eye(n)], [select, -np.eye(n)]]
+    slack, open_end = np.zeros((n_samples, n)), np.full((n_samples, n), np.inf)
     least, most = (np.where(np.isnan(points), end, points) for end in (-np.inf, np.inf))
     wider = Bounds(
         np.hstack([bounds.row_lower, least, -open_end]),
@@ -314,41 +317,6 @@ def _nearest_by_lp(points: Array, matrix: sparse.csc_array, bounds: Bounds, maxi
         np.hstack([bounds.upper, slack + np.inf]),
     )
     costs = np.hstack([np.zeros((n_samples, v)), slack + 1.0])
-    return WarmProgram(sparse.csc_array(sparse.bmat(blocks))).solve(costs, wider).points[:, :n]
-
-
-def _nearest_l2(points: Array, matrix: sparse.csc_array, bounds: Bounds) -> Array:
-    """Minimise ``t`` subject to ``||x - y|| <= t``."""
-    # As a cone program, not as a least-squares program: a solver that is right to 1e-10 in the
-    # squared distance is right to 1e-5 only in the distance itself. Equal bounds become equations,
-    # because an interior-point method needs slack between inequalities.
-    n_samples, n = points.shape
-    v = matrix.shape[1]
-    lower = np.hstack([bounds.row_lower, bounds.lower])
-    upper = np.hstack([bounds.row_upper, bounds.upper])
-    table = sparse.csr_array(sparse.vstack([matrix, sparse.identity(v)]))
-    cost, limit, select = np.append(np.zeros(v), 1.0), np.ones((1, 1)), table[-v:][:n]
-    nearest = np.full((n_samples, v), np.nan)
-    statuses = np.full(n_samples, "Optimal", dtype=object)
-    for i, (x, low, high) in enumerate(zip(points, lower, upper, strict=True)):
-        equal, seen = low == high, np.flatnonzero(~np.isnan(x))
-        above = np.flatnonzero(~equal & np.isfinite(high))
-        below = np.flatnonzero(~equal & np.isfinite(low))
-        equal = np.flatnonzero(equal)
-        bounded = sparse.vstack([table[equal], -table[above], table[below]])
-        blocks: Any = [[bounded, None], [None, limit], [select[seen], None]]
-        rows: Any = sparse.csc_array(sparse.bmat(blocks))
-        cones = (
-            Cone("zero", len(equal)),
-            Cone("nonnegative", len(above) + len(below)),
-            # Where no entry counts, t >= 0 is all that is left; a second-order cone has two rows.
-            Cone("second-order" if len(seen) else "nonnegative", 1 + len(seen)),
-        )
-        right = np.concatenate([high[equal], -high[above], low[below], [0.0], x[seen]])
-        try:
-            nearest[i] = solve_conic(cost, rows, right, cones).point[:-1]
-        except InfeasibleProblemError:
-            statuses[i] = "Infeasible"
-    raise_failures(statuses)
-    raise_violations(nearest @ table.T, lower, upper)
-    return nearest[:, :n]
+    program = WarmProgram(sparse.csc_array(sparse.bmat(blocks)))
+    gaps = np.nan_to_num(points - program.solve(costs, wider).points[:, :n])
+    return np.asarray(np.abs(gaps).sum(axis=1))

@@ -8,10 +8,9 @@ import numpy as np
 import scipy.sparse as sp
 
 from feaslearn.arrays import Array
-from feaslearn.exceptions import DataError
+from feaslearn.exceptions import DataError, MissingExtraError
 from feaslearn.export.exported import Exported, read_source
 from feaslearn.export.naming import names_of_rows
-from feaslearn.formulations.program import in_cone, load_cvxpy
 from feaslearn.region import Region, RegionForm
 from feaslearn.region.form import below
 from feaslearn.regressor.learned_region import LearnedRegion
@@ -55,7 +54,7 @@ def to_cvxpy(source: Region | LearnedRegion, x: Any = None, signals: Any = None)
     >>> print(round(problem.solve(solver="HIGHS"), 6))
     -2.0
     """
-    cp = load_cvxpy()
+    cp = _load_cvxpy()
     given = read_source(source, signals)
     rows, names = given.form, given.names
     decisions = cp.Variable(len(names), name="x") if x is None else _expression(cp, x, names)
@@ -73,13 +72,38 @@ def to_cvxpy(source: Region | LearnedRegion, x: Any = None, signals: Any = None)
     return Exported(
         "cvxpy",
         decisions,
-        in_cone(form, slack),
+        _in_cone(cp, form, slack),
         {name: f"{decisions}[{j}]" for j, name in enumerate(names)},
         _index_rows(form, list(names_of_rows(rows, names))),
         phi=phi,
         moving=given.moving,
         assign=assign,
     )
+
+
+def _load_cvxpy() -> Any:
+    """Return CVXPY; its types leave out most of its functions."""
+    try:
+        import cvxpy
+    except ImportError as error:
+        raise MissingExtraError("cvxpy", "cvxpy") from error
+    return cvxpy
+
+
+def _in_cone(cp: Any, form: ConicForm, slack: Any) -> list[Any]:
+    """Return that ``slack`` is in K, one constraint for each cone."""
+    constraints: list[Any] = []
+    for cone, rows in form.blocks():
+        part = slack[rows]
+        if cone.size == 0:
+            continue
+        if cone.kind == "zero":
+            constraints.append(part == 0)
+        elif cone.kind == "nonnegative" or cone.size == 1:
+            constraints.append(part >= 0)
+        else:
+            constraints.append(cp.SOC(part[0], part[1:]))
+    return constraints
 
 
 def _index_rows(form: ConicForm, labels: list[str]) -> dict[str, str]:

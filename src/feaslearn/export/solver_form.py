@@ -37,12 +37,7 @@ def solver_form(
     With ``bound_decisions``, rows of one decision become its bounds; the decisions of somebody
     else's model keep the bounds that they have.
     """
-    wanted = {cone.kind for cone in form.cones}
-    if "semidefinite" in wanted:
-        raise UnsupportedError(
-            f"{tool} takes no semidefinite cones, which this region has; to_cvxpy does"
-        )
-    if "second-order" in wanted and not curved:
+    if form.curved and not curved:
         raise UnsupportedError(
             f"{tool} takes linear rows alone, and this region is curved: to_cvxpy and to_pyomo "
             "take its cones"

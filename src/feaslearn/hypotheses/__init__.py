@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from feaslearn.hypotheses.affine import Affine
+from feaslearn.hypotheses.affine import Affine, Maps
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.hypotheses.hypothesis import Hypothesis, Layout
-from feaslearn.hypotheses.map_hypothesis import MapHypothesis, Maps
 from feaslearn.hypotheses.minkowski import Minkowski
-from feaslearn.hypotheses.scaled import Scaled
 from feaslearn.hypotheses.term import Term
-from feaslearn.hypotheses.ternary import Ternary
 
 __all__ = [
     "Affine",
@@ -18,10 +15,7 @@ __all__ = [
     "Facets",
     "Hypothesis",
     "Layout",
-    "MapHypothesis",
     "Maps",
     "Minkowski",
-    "Scaled",
     "Term",
-    "Ternary",
 ]

@@ -66,10 +66,6 @@ class Facets(Hypothesis):
     bounds: Literal["data", "affine"] | Sequence[ArrayLike] = "data"
     balance: Literal["auto"] | ArrayLike | None = "auto"
 
-    def as_facets(self) -> Facets:
-        """Return the hypothesis itself."""
-        return self
-
     def check(self, n: int) -> None:
         """Refuse a wrong number of facets, bounds or equalities that do not fit n decisions."""
         require(self.max_facets, "max_facets", Either(None, Integer(0)), "Facets", SetError)

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -19,8 +19,7 @@ from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import Ties
 
 if TYPE_CHECKING:
-    from feaslearn.hypotheses.facets import Facets
-    from feaslearn.hypotheses.map_hypothesis import MapHypothesis
+    from feaslearn.hypotheses.affine import Affine
     from feaslearn.hypotheses.minkowski import Minkowski
 
 #: Components that are listed.
@@ -35,18 +34,11 @@ class Hypothesis(BaseEstimator, ABC):
     default that minimises over the rows, and is overridden where there is a closed form.
     """
 
-    #: Whether some parameters are integers, which have no gradient.
-    integer_parameters: ClassVar[bool] = False
-
     def check(self, n: int) -> None:
         """Refuse wrong parameters, or those that do not fit n decisions."""
 
-    def as_maps(self) -> MapHypothesis | None:
-        """Return this hypothesis where it is an affine image of one set, with a gradient."""
-        return None
-
-    def as_facets(self) -> Facets | None:
-        """Return this hypothesis where facets are what is learned."""
+    def as_affine(self) -> Affine | None:
+        """Return this hypothesis where it is an affine image of one set."""
         return None
 
     def as_minkowski(self, n: int) -> Minkowski | None:

@@ -20,7 +20,7 @@ from scipy.interpolate import BSpline
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from feaslearn import losses, trainers
+from feaslearn import trainers
 from feaslearn.costs import AffineCost, CostSpecification, FunctionCost, resolve_cost
 from feaslearn.exceptions import (
     DataError,
@@ -30,7 +30,7 @@ from feaslearn.exceptions import (
     UnsupportedError,
 )
 from feaslearn.features import FeatureMap
-from feaslearn.hypotheses import Affine, Facets, Minkowski, Scaled, Term, Ternary
+from feaslearn.hypotheses import Affine, Facets, Minkowski, Term
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.inference.conformal import Conformal
 from feaslearn.inference.coverage import Coverage, RowCoverage
@@ -86,16 +86,16 @@ TYPED = (
     *(Outputs, Reader, RowCoverage, TrainingResult),
 )
 SETS = (Box, Hypersimplex, L1Ball, L2Ball, Polytope, Simplex)
-HYPOTHESES = (Affine, Facets, Minkowski, Scaled, Term, Ternary)
+HYPOTHESES = (Affine, Facets, Minkowski, Term)
 OWN = (*HYPOTHESES, *SETS, AffineCost, Known)
 
 
 @cache
 def classes() -> Mapping[str, type]:
     """Return the classes that a file may name, by their names."""
-    public = [getattr(room, name) for room in (losses, trainers) for name in room.__all__]
-    bases = (losses.Loss, trainers.Trainer)
-    found = [each for each in public if isinstance(each, type) and issubclass(each, bases)]
+    public = [getattr(trainers, name) for name in trainers.__all__]
+    found = [each for each in public if isinstance(each, type)]
+    found = [each for each in found if issubclass(each, trainers.Trainer)]
     found = [each for each in found if not inspect.isabstract(each)]
     return MappingProxyType({each.__name__: each for each in (*found, *OWN, *TYPED, *TRANSFORMERS)})
 
@@ -400,7 +400,7 @@ class Reading:
             for name, declared in get_type_hints(made.__init__).items():
                 fits = name == "return" or has_type(getattr(value, name), declared)
                 require(fits, f"{where}.{name}", f"not of the type {declared}, or not finite")
-        if made in SETS:
+        if made in SETS and not getattr(value, "open_size", False):
             limit = f"sets of more than {MAX_DIMENSION} dimensions are not held by files"
             chosen = isinstance(value, Simplex) and value.open_size
             require(chosen or value.dimension <= MAX_DIMENSION, where, limit)

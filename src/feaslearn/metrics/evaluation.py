@@ -1,11 +1,10 @@
-"""Means over samples, and their table."""
+"""How good predictions are: means over samples, and their table."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,22 +12,8 @@ from sklearn.exceptions import UndefinedMetricWarning
 
 from feaslearn.arrays import Array
 from feaslearn.data import Decisions
-from feaslearn.exceptions import DataError, UnsupportedError
-from feaslearn.losses import Loss, Predictability, Suboptimality
-from feaslearn.losses.loss import Norm
+from feaslearn.exceptions import DataError
 from feaslearn.results import html_table
-
-LABELS = {
-    "returned": "returned decision",
-    "predictability": "predictability",
-    "suboptimality": "suboptimality",
-    "true_predictability": "true predictability",
-    "true_suboptimality": "true suboptimality",
-}
-
-
-#: What a true problem is asked for.
-MEASURES = ("optimal_value", "distance_to_feasible", "distance_to_optimal")
 
 
 class Mean(NamedTuple):
@@ -61,20 +46,14 @@ class Mean(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Evaluation:
-    """Mean losses of a model on a data set; None where a loss does not apply.
+    """How good the decisions of a model are on a data set.
 
     Parameters
     ----------
     returned : Mean
-        Distance of the observed decision to the one the model returns.
-    predictability, suboptimality : Mean or None
-        Losses of the observed decision under the learned region.
-    true_predictability, true_suboptimality : Mean or None
-        Losses of the returned decision under the true problem, where it is known.
+        Squared distance of the observed decision to the one the model returns.
     n_samples : int
         Number of samples.
-    norm : str
-        What is measured.
     r2 : float or None
         R² of the returned decisions, pooled over decisions as in `pooled_r2`.
     mae : float or None
@@ -83,53 +62,33 @@ class Evaluation:
     Examples
     --------
     >>> from feaslearn.metrics import Evaluation, Mean
-    >>> Evaluation(Mean(0.5, 0.1), None, None, None, None, n_samples=9, norm="l1", r2=0.9)
-    loss (l1)                         mean  std. error
-    R²                                 0.9
-    returned decision                  0.5         0.1
+    >>> Evaluation(Mean(0.5, 0.1), n_samples=9, r2=0.9)
+    returned decisions              mean  std. error
+    R²                               0.9
+    squared distance                 0.5         0.1
     9 samples
     """
 
     returned: Mean
-    predictability: Mean | None
-    suboptimality: Mean | None
-    true_predictability: Mean | None
-    true_suboptimality: Mean | None
     n_samples: int
-    norm: str
     r2: float | None = None
     mae: float | None = None
 
-    @property
-    def table(self) -> dict[str, float]:
-        """The means by their labels; NaN where a loss does not apply."""
-        means = {label: getattr(self, name) for name, label in LABELS.items()}
-        return {label: np.nan if value is None else value.mean for label, value in means.items()}
-
     def rows(self) -> list[tuple[str, str, str]]:
-        """Return label, mean and standard error of each loss as strings, blank where not known.
-
-        R² and the mean absolute error come first, without a standard error.
-        """
+        """Return label, mean and standard error of what is known as strings."""
         numbers = (("R²", self.r2), ("mean absolute error", self.mae))
-        shown = [(label, "" if x is None else _number(x), "") for label, x in numbers]
-        for name, label in LABELS.items():
-            value: Mean | None = getattr(self, name)
-            mean, error = ("", "") if value is None else map(_number, value)
-            shown.append((label, mean, error))
-        return shown
-
-    def _known(self) -> list[tuple[str, str, str]]:
-        return [row for row in self.rows() if row[1]]
+        shown = [(label, _number(value), "") for label, value in numbers if value is not None]
+        mean, error = map(_number, self.returned)
+        return [*shown, ("squared distance", mean, error)]
 
     def __repr__(self) -> str:
-        lines = [f"{'loss (' + self.norm + ')':<26}{'mean':>12}{'std. error':>12}"]
-        lines += [f"{label:<26}{mean:>12}{error:>12}" for label, mean, error in self._known()]
+        lines = [f"{'returned decisions':<26}{'mean':>12}{'std. error':>12}"]
+        lines += [f"{label:<26}{mean:>12}{error:>12}" for label, mean, error in self.rows()]
         return "\n".join(line.rstrip() for line in [*lines, _samples(self.n_samples)])
 
     def _repr_html_(self) -> str:
-        head = (f"loss ({self.norm})", "mean", "std. error")
-        return html_table(head, self._known(), _samples(self.n_samples))
+        head = ("returned decisions", "mean", "std. error")
+        return html_table(head, self.rows(), _samples(self.n_samples))
 
 
 def _number(value: float) -> str:
@@ -140,62 +99,28 @@ def _samples(count: int) -> str:
     return "1 sample" if count == 1 else f"{count} samples"
 
 
-# Losses of a model on a data set, and R² with unobserved entries.
-
-
-#: Values of the option `losses` of `evaluate`.
-LOSSES = ("main", "all")
-
-
-def evaluate(
-    model: Any,
-    data: Decisions,
-    *,
-    norm: Norm = "l2",
-    squared: bool = True,
-    normalize_cost: bool = True,
-    sense: Literal["min", "max"] | None = None,
-    losses: Literal["main", "all"] = "main",
-) -> Evaluation:
+def evaluate(model: Any, data: Decisions) -> Evaluation:
     """Measure a fitted model, or any fitted regressor, on a data set.
 
     Parameters
     ----------
     model : fitted regressor
-        Losses that need a region stay None where it has none. A region is also found inside a
-        scikit-learn pipeline or search.
+        A model, or a scikit-learn pipeline or search with one inside.
     data : Decisions
-        Signals, decisions and costs, and for the true losses the true problem in ``data.forward``.
-        Unobserved decisions do not count, nor do samples with nothing observed,
-        except in the true losses, which look at predictions only.
-    norm : {"l2", "l1", "linf"}, default="l2"
-        Norm of all losses.
-    squared : bool, default=True
-        Whether the l2 norm is squared.
-    normalize_cost : bool, default=True
-        Whether suboptimality divides costs by their length; False is the paper's convention.
-    sense : {"min", "max"}, default=None
-        Whether decisions minimise or maximise the cost, for the true losses. None asks the model;
-        a model that does not know minimises.
-    losses : {"main", "all"}, default="main"
-        What is measured: R², the mean absolute error, the loss of the returned decision and
-        predictability; or also suboptimality and the true losses, which solve a program for each
-        sample.
+        Signals, decisions and costs. Unobserved decisions do not count, nor do samples with nothing
+        observed.
 
     Returns
     -------
     Evaluation
-        Means with standard errors; prints as a table. What was not measured is None.
+        Means with standard errors; prints as a table.
 
     Examples
     --------
     >>> import feaslearn as fl
     >>> data = fl.datasets.make_switch(200, random_state=0)
     >>> policy = fl.baselines.LinearPolicy().fit(data.signals, data.decisions)
-    >>> report = fl.evaluate(policy, data)
-    >>> report.predictability is None
-    True
-    >>> 0.1 < report.returned.mean < 0.3
+    >>> 0.1 < fl.evaluate(policy, data).returned.mean < 0.3
     True
     """
     if not isinstance(data, Decisions):
@@ -203,34 +128,16 @@ def evaluate(
             f"evaluate needs Decisions, not {type(data).__name__}; make them with "
             "Decisions.from_arrays(signals, decisions, cost)"
         )
-    if losses not in LOSSES:
-        raise UnsupportedError(
-            f"losses={losses!r} is not known; use one of {', '.join(map(repr, LOSSES))}"
-        )
-    distance, excess = Predictability(norm, squared), Suboptimality(norm, squared, normalize_cost)
-    distance.norm_code()
     with warnings.catch_warnings():
         # Decisions hold arrays; the columns have been put in the order of the names.
         warnings.filterwarnings("ignore", message="X does not have valid feature names")
-        signals = _in_order(model, data)
-        asked = (distance, excess) if losses == "all" else (distance,)
-        predicted, *learned = _learned_losses(model, signals, data, asked)
+        predicted = _predictions(model, _in_order(model, data), data)
     seen = ~np.isnan(data.decisions)
     observed = seen.any(axis=1)
     errors = np.nan_to_num(predicted - data.decisions)
-    sense = sense or getattr(find_inside(model, None)[0], "sense", "min")
-    near, cheap = (None if each is None else Mean.of(each[observed]) for each in learned)
-    sign = -1.0 if sense == "max" else 1.0
-    true: tuple[Mean | None, Mean | None] = (None, None)
-    if losses == "all":
-        true = true_losses(data, predicted, distance, excess, sign)
     return Evaluation(
-        Mean.of(distance.lengths(errors)[observed]),
-        near,
-        cheap,
-        *true,
+        Mean.of(np.square(errors).sum(axis=1)[observed]),
         n_samples=len(data),
-        norm=f"squared {norm}" if norm == "l2" and squared else norm,
         r2=pooled_r2(data.decisions, predicted) if observed.sum() > 1 else None,
         mae=float(np.abs(errors[seen]).mean()) if seen.any() else None,
     )
@@ -245,17 +152,12 @@ def _in_order(model: Any, data: Decisions) -> Array:
     return data.signals
 
 
-def _learned_losses(
-    model: Any, signals: Array, data: Decisions, losses: Sequence[Loss]
-) -> tuple[Array, Array | None, Array | None]:
-    """Return predictions, and up to two losses under the learned region where there is one."""
+def _predictions(model: Any, signals: Array, data: Decisions) -> Array:
+    """Return predictions in the shape of the decisions; costs are given where a model has none."""
     inner, inputs = find_inside(model, signals)
-    measured: list[Array | None] = []
-    if hasattr(inner, "sample_losses"):
-        # A model that is not fitted has no cost yet; predict raises the error.
-        costs = data.cost_matrix if getattr(inner, "cost_", "unknown") is None else None
-        predicted = inner.predict(inputs, costs=costs)
-        measured = [inner.sample_losses(loss, inputs, data.decisions, costs) for loss in losses]
+    # A model that is not fitted has no cost yet; predict raises the error.
+    if getattr(inner, "cost_", "unknown") is None:
+        predicted = inner.predict(inputs, costs=data.cost_matrix)
     else:
         predicted = model.predict(signals)
     predicted = np.asarray(predicted, dtype=float)
@@ -264,25 +166,7 @@ def _learned_losses(
             f"evaluate: the model predicts shape {predicted.shape}, but the decisions have shape "
             f"{data.decisions.shape}"
         )
-    near, cheap = (*measured, None, None)[:2]
-    return predicted.reshape(data.decisions.shape), near, cheap
-
-
-def true_losses(
-    data: Decisions, predicted: Array, distance: Loss, excess: Suboptimality, sign: float
-) -> tuple[Mean | None, Mean | None]:
-    """Measure the predictions under the true problem; None where that is not known."""
-    forward: Any = data.forward
-    if not all(hasattr(forward, name) for name in MEASURES):
-        return None, None
-    costs = sign * data.cost_matrix
-    norm: Any = distance.norm
-    optimal = forward.distance_to_optimal(predicted, data.signals, costs, norm=norm)
-    costs = excess.unit_costs(costs)
-    feasible = forward.distance_to_feasible(predicted, data.signals, norm=norm)
-    gap = np.einsum("ij,ij->i", costs, predicted) - forward.optimal_value(data.signals, costs)
-    pair = np.column_stack([feasible, np.maximum(gap, 0.0)])
-    return Mean.of(distance.lengths(optimal[:, None])), Mean.of(excess.lengths(pair))
+    return predicted.reshape(data.decisions.shape)
 
 
 def find_inside(model: Any, signals: Any) -> tuple[Any, Any]:

@@ -86,14 +86,8 @@ def _rows(primitive: PrimitiveSet, *, binary: bool) -> LatentSet:
 def _simple(cone: Cone) -> tuple[Array, Cone]:
     """Return the matrix that takes a cone's rows to those of the simplest cone that says the same.
 
-    Second-order cones of one or two rows and semidefinite ones of one are linear; a symmetric
-    2 x 2 matrix (a, b, c) has no negative eigenvalue where ``|(a - c, 2 b)| <= a + c``.
+    A second-order cone of two rows is linear.
     """
-    if cone.kind in ("second-order", "semidefinite") and cone.size == 1:
-        return np.eye(1), Cone("nonnegative", 1)
     if cone.kind == "second-order" and cone.size == 2:
         return np.array([[1.0, -1.0], [1.0, 1.0]]), Cone("nonnegative", 2)
-    if cone.kind == "semidefinite" and cone.size == 3:
-        change = [[1.0, 0.0, 1.0], [1.0, 0.0, -1.0], [0.0, np.sqrt(2.0), 0.0]]
-        return np.array(change), Cone("second-order", 3)
     return np.eye(cone.size), cone

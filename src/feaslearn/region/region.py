@@ -124,9 +124,9 @@ class Region:
         """Return the nearest decision of the region for a decision or each row of ``X``."""
         return self._all.project(X)
 
-    def distance(self, x: ArrayLike, norm: str = "l2") -> float:
+    def distance(self, x: ArrayLike) -> float:
         """Return the distance of a decision to the region."""
-        return self._all.distance(x, norm)
+        return self._all.distance(x)
 
     def vertices(self, limit: int = 10_000) -> Array:
         """Return the vertices as rows; refuse a curved region or more than ``limit``."""

@@ -146,8 +146,8 @@ def _relax_curved(form: RegionForm) -> tuple[Array, Mask]:
         (*kept_cones(form.cones, hard), Cone("nonnegative", spare.shape[1])),
     )
     try:
-        near = nearest_by_solver(rows, np.hstack([matrix, -spare])[soft], right[soft], "l2")
-        return near.latent[None, : form.n], np.ones(1, dtype=bool)
+        near = nearest_by_solver(rows, np.hstack([matrix, -spare])[soft], right[soft])
+        return near[None, : form.n], np.ones(1, dtype=bool)
     except InfeasibleProblemError:
         return _least_infeasible(form, form.r), np.ones(1, dtype=bool)
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -11,22 +13,31 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Indices
 from feaslearn.costs import AffineCost, FunctionCost, ResolvedCost, resolve_cost
-from feaslearn.data import Chunk, Samples, Source, as_matrix, column_names
+from feaslearn.data import Block, Chunk, Samples, Source, as_matrix, column_names
 from feaslearn.data.checks import check_target, check_weights, column_ends, counting
 from feaslearn.data.source import Memory
-from feaslearn.exceptions import DataError, InfeasibleProblemError, Problems
+from feaslearn.exceptions import (
+    DataError,
+    FeaslearnError,
+    InfeasibleProblemError,
+    Problems,
+    SetError,
+    UnsupportedError,
+)
 from feaslearn.features import FeatureMap, SampleReader, fit_features
 from feaslearn.hypotheses.constrained import half_spaces_of
+from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.known import KnownLimits, ResolvedKnown, resolve_known
-from feaslearn.losses import Loss
 from feaslearn.messages import column_label, list_first, row_number
+from feaslearn.parameters import Constraints, Either, Integer, Is, an_instance, check_value
 from feaslearn.region.relax import least_infeasible
 from feaslearn.regressor.outputs import Outputs
-from feaslearn.regressor.parameters import FitProblems, check_combination, check_parameters
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.solvers.conic import nearest_by_solver
 from feaslearn.tolerances import ACCEPT_TOL, LSTSQ_TOL, ROUNDING
+from feaslearn.trainers import Objective, Trainer
 from feaslearn.trainers.out_of_fold import MOST_SAMPLES
+from feaslearn.trainers.trainer import MAX_SECONDS
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -38,6 +49,19 @@ FEW_ROWS = 20_000
 NAMED = 5
 #: How far an exact answer may be from that of the solver.
 FAR = 1e-4
+#: Numbers of threads that joblib knows.
+N_JOBS = Either(None, Is(lambda n: Integer().holds(n) and n != 0, "an integer besides 0"))
+CONSTRAINTS: Constraints = {
+    "hypothesis": Is(
+        lambda value: value is None or isinstance(value, Hypothesis),
+        "a hypothesis such as Affine(Simplex(9))",
+    ),
+    "trainer": Either("auto", an_instance(Trainer, "one of feaslearn.trainers")),
+    "sense": Either("min", "max"),
+    "verbose": Is(lambda value: isinstance(value, Integral), "an integer"),
+    "n_jobs": N_JOBS,
+    "max_seconds": MAX_SECONDS,
+}
 
 
 class FitData(NamedTuple):
@@ -52,7 +76,6 @@ class FitData(NamedTuple):
     outputs: Outputs
     features: FeatureMap
     cost: ResolvedCost | None
-    loss: Loss
     random: np.random.Generator
     signals: Array | None = None
     known: ResolvedKnown | None = None
@@ -70,7 +93,7 @@ def check_fit(
 ) -> FitData:
     """Check parameters and data of a fit; raise one error that names everything."""
     problems = FitProblems()
-    loss, random = check_parameters(model, problems)
+    random = check_parameters(model, problems)
     before = len(problems)
     # Blocks are made of the data as they are; known constraints and transformers need all at once.
     as_it_is = model.known is None and isinstance(model.features, str)
@@ -90,8 +113,8 @@ def check_fit(
     known = None
     if model.known is not None:
         known = check_known(model.known, X, signals, n, problems)
-    if loss is not None and n is not None:
-        check_combination(model, loss, n, problems)
+    if n is not None:
+        check_combination(model, n, problems)
     problems.raise_all()
     # Without a problem nothing is missing.
     parts = cast(tuple[Array, Array, Array], (signals, decisions, sample_weights))
@@ -111,7 +134,6 @@ def check_fit(
         Outputs.of(y),
         read.features,
         cost,
-        cast(Loss, loss),
         cast(np.random.Generator, random),
         column_ends(table.signals),
         known,
@@ -256,7 +278,7 @@ def check_chunks(model: RegionRegressor, chunks: Source, *others: Any) -> FitDat
     ``others`` are y, costs and weights, which chunks have themselves.
     """
     problems = FitProblems()
-    loss, random = check_parameters(model, problems)
+    random = check_parameters(model, problems)
     for name, value in zip(("y", "costs", "sample_weight"), others, strict=True):
         if value is not None:
             problems.add(f"{name} is not for Chunks, which hold decisions and weights themselves")
@@ -272,8 +294,7 @@ def check_chunks(model: RegionRegressor, chunks: Source, *others: Any) -> FitDat
             n_signals=len(names),
             problems=problems,
         )
-    if loss is not None:
-        check_combination(model, loss, n, problems)
+    check_combination(model, n, problems)
     features = None
     with problems.taking():
         columns = () if cost is None else cost.columns
@@ -285,8 +306,8 @@ def check_chunks(model: RegionRegressor, chunks: Source, *others: Any) -> FitDat
     read = SampleReader(features, cost, model.sense == "max")
     only = None if read.features.transformer is not None else read.features.columns
     samples = Samples(chunks, read, only, int(effective_n_jobs(model.n_jobs)))
-    parts = cast(tuple[Loss, np.random.Generator], (loss, random))
-    return FitData(samples, Outputs(False, chunks.names.decisions), read.features, cost, *parts)
+    outputs, generator = Outputs(False, chunks.names.decisions), cast(np.random.Generator, random)
+    return FitData(samples, outputs, read.features, cost, generator)
 
 
 def _some_signals(chunks: Source) -> Array:
@@ -418,7 +439,7 @@ def nearest_decision(limits: KnownLimits, x: Array) -> Array:
     M, target = np.where(seen[:, None], np.eye(len(x)), 0.0), np.where(seen, x, 0.0) / unit
     rows = half_spaces_of(relative)
     try:
-        near = nearest_by_solver(rows.form(), M, target, "l2").latent
+        near = nearest_by_solver(rows.form(), M, target)
         near = unit * (_on_active_rows(rows, target, near) if seen.all() else near)
     except InfeasibleProblemError:
         near = least_infeasible(limits)
@@ -442,3 +463,66 @@ def _on_active_rows(rows: HalfSpaces, target: Array, near: Array) -> Array:
     found = target + K.T @ forces
     holds = (rows.A @ found <= rows.b + ROUNDING * (1.0 + np.abs(rows.b))).all()
     return found if holds and np.abs(found - near).max() <= FAR else near
+
+
+# Parameters of the constructor.
+
+
+def check_parameters(model: RegionRegressor, problems: FitProblems) -> np.random.Generator | None:
+    """Check what needs no data; return the generator, where it can be made."""
+    for name, constraint in CONSTRAINTS.items():
+        check_value(name, getattr(model, name), constraint, problems)
+    if isinstance(model.trainer, Trainer):
+        model.trainer.check(problems)
+    return _check_random_state(model.random_state, problems)
+
+
+def _check_random_state(random_state: Any, problems: FitProblems) -> np.random.Generator | None:
+    try:
+        if isinstance(random_state, np.random.RandomState):
+            return np.random.default_rng(random_state.randint(2**31 - 1))
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError) as error:
+        problems.add(f"random_state={random_state!r} is not a seed ({error})")
+    return None
+
+
+def check_combination(model: RegionRegressor, n: int, problems: FitProblems) -> None:
+    """Check the set against the number of decisions, and the trainer against both."""
+    hypothesis = model.hypothesis
+    if not isinstance(hypothesis, Hypothesis):
+        return
+    before = len(problems)
+    with problems.taking():
+        hypothesis.check(n)
+    if isinstance(model.trainer, Trainer) and len(problems) == before:
+        empty = Block(np.empty((0, 1)), np.empty((0, n)), np.empty((0, n)), np.empty(0))
+        with problems.taking():
+            model.trainer.refuse(Objective(hypothesis.with_size(1), Samples.of(empty)))
+
+
+# Problems of a fit, from all the parts it has.
+
+
+class FitProblems(Problems):
+    """Problems of a fit, some of which come as errors of other parts."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._others: list[type[FeaslearnError]] = []
+
+    @contextmanager
+    def taking(self) -> Iterator[None]:
+        """Take an error as one problem among others."""
+        try:
+            yield
+        except DataError as error:
+            self.add(str(error), error=type(error))
+        except (SetError, UnsupportedError) as error:
+            self.add(str(error), error=type(error))
+            self._others.append(type(error))
+
+    def raise_all(self) -> None:
+        """Raise one `DataError`; a single problem of a set or a combination keeps its class."""
+        alone = len(self) == len(self._others) == 1
+        self.raise_if_any(self._others[0] if alone else DataError, "RegionRegressor")

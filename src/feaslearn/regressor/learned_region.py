@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MultiOutputMixin, RegressorMixin
 
 from feaslearn.arrays import Array
-from feaslearn.data import Block
 from feaslearn.data.checks import check_weights
 from feaslearn.exceptions import DataError, NotFittedError, Problems, UnsupportedError
 from feaslearn.hypotheses.constrained import Constrained, half_spaces_of
@@ -31,7 +30,6 @@ from feaslearn.inference.trust import (
     trace_decisions,
     warn_of_unseen,
 )
-from feaslearn.losses import Loss
 from feaslearn.metrics import pooled_r2
 from feaslearn.region import Region, RegionForm
 from feaslearn.region.region import region_within
@@ -147,30 +145,6 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         """
         check_fitted(self)
         return region_at(self, self._reader, signal)
-
-    def sample_losses(
-        self, loss: Loss, X: ArrayLike, y: ArrayLike, costs: ArrayLike | None = None
-    ) -> Array:
-        """Return the loss of each pair under the learned region.
-
-        Parameters
-        ----------
-        loss : Loss
-            Predictability or Suboptimality.
-        X, y : array-like
-            Signals and decisions; unobserved entries do not count.
-        costs : array-like of shape (N, n), default=None
-            Costs to use instead of those read from the signals.
-
-        Returns
-        -------
-        ndarray of shape (N,)
-            Losses.
-        """
-        features, prices = read(self, X, costs)
-        decisions = self._reader.decisions(y, len(features))
-        block = Block(features, prices, decisions, np.ones(len(features)))
-        return loss.samples(regions_of(self), self.theta_, block)
 
     def score(
         self,

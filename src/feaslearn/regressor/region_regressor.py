@@ -33,7 +33,6 @@ from feaslearn.inference.roles import (
     name_costs,
 )
 from feaslearn.known import Known
-from feaslearn.losses import Loss
 from feaslearn.regressor.checks import FitData, align_rows, check_chunks, check_fit
 from feaslearn.regressor.facet_summary import summarize
 from feaslearn.regressor.facet_table import FacetTable
@@ -70,8 +69,6 @@ class RegionRegressor(LearnedRegion):
     features : {"non-cost", "all"} or transformer, default="non-cost"
         What the region may depend on: the signals that do not enter the cost, all of them, or what
         a scikit-learn transformer makes of all of them. A constant is always added.
-    loss : {"predictability", "suboptimality"} or Loss, default="predictability"
-        Training loss.
     trainer : "auto" or Trainer, default="auto"
         Training algorithm.
     sense : {"min", "max"}, default="min"
@@ -120,7 +117,7 @@ class RegionRegressor(LearnedRegion):
     --------
     >>> import feaslearn as fl
     >>> data = fl.datasets.make_switch(60, random_state=0)
-    >>> model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=data.cost)
+    >>> model = fl.RegionRegressor(fl.Affine(fl.Simplex(2)), cost=data.cost, random_state=0)
     >>> model.fit(data.signals, data.decisions).predict([[0.3], [0.8]]).round(6) + 0.0
     array([[1., 0.],
            [0., 1.]])
@@ -132,7 +129,6 @@ class RegionRegressor(LearnedRegion):
         *,
         cost: CostSpecification | None = None,
         features: Any = "non-cost",
-        loss: Loss | str = "predictability",
         trainer: Trainer | str = "auto",
         sense: Literal["min", "max"] = "min",
         known: Known | None = None,
@@ -144,7 +140,6 @@ class RegionRegressor(LearnedRegion):
         self.hypothesis = hypothesis
         self.cost = cost
         self.features = features
-        self.loss = loss
         self.trainer = trainer
         self.sense = sense
         self.known = known

@@ -17,13 +17,11 @@ from feaslearn.data.diagnostics import outlying_decisions
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.constrained import Constrained, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.losses import Loss, Objective, Predictability, Suboptimality
-from feaslearn.losses.kernels import SQUARED_L2
 from feaslearn.messages import list_first, row_number
 from feaslearn.regressor.checks import FEW_ROWS, FitData, check_observed
 from feaslearn.results import OUT_OF_TIME
 from feaslearn.runs import OutOfTime
-from feaslearn.trainers import Auto, Convex, Trained, Trainer
+from feaslearn.trainers import Auto, Convex, Objective, Trained, Trainer
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.minkowski_fit import choose_scale
 from feaslearn.trainers.out_of_fold import subsample
@@ -54,7 +52,7 @@ def train(
     if data.known is not None:
         hypothesis = Constrained(hypothesis, data.known.shape)
     threads = int(effective_n_jobs(model.n_jobs))
-    objective = Objective(data.loss, hypothesis, data.samples, threads)
+    objective = Objective(hypothesis, data.samples, threads)
     trainer = _limited(trainer, model.max_seconds)
     # Whose limits hold for all of it.
     outer = trainer if isinstance(trainer, Trainer) else Auto()
@@ -69,7 +67,7 @@ def train(
         trained.result.details["passes over the data"] = float(data.samples.passes)
     trained.result.details.update(selection.details)
     objective = objective.of(without_known(hypothesis))
-    outliers = _outliers(objective, data, choose_trainer(trainer, objective), choose)
+    outliers = _outliers(objective, data, choose_trainer(trainer, objective))
     trained.result.warnings.extend([*selection.warnings, *data.warnings, *outliers])
     return without_known(hypothesis), trained
 
@@ -129,7 +127,7 @@ def _train(
         return incumbent[0], ended_early(selection, objective, outer)
     if incumbent is not None and trained.result.status in OUT_OF_TIME:
         last = ended_early(selection, objective, outer)
-        if last.result.returned_loss < trained.result.returned_loss:
+        if last.result.objective < trained.result.objective:
             return incumbent[0], last
     return objective.hypothesis, trained
 
@@ -150,9 +148,7 @@ def _readable(trainer: Trainer, objective: Objective) -> Objective:
     return objective
 
 
-def _outliers(
-    objective: Objective, data: FitData, trainer: Trainer | str, choose: bool
-) -> list[str]:
+def _outliers(objective: Objective, data: FitData, trainer: Trainer) -> list[str]:
     """Return the warning that names outliers, if there is one; of many rows, some are checked."""
     rows, step = data.samples.spread(), data.samples.step()
     if objective.known is not None:
@@ -164,27 +160,17 @@ def _outliers(
         numbers = step * indices if data.numbers is None else data.numbers[step * indices]
         return list_first([f"row {row_number(i)}" for i in numbers[:NAMED]], len(numbers))
 
-    return outlier_warning(objective.loss, trainer, choose, rows, named)
+    return outlier_warning(trainer, rows, named)
 
 
-def outlier_warning(
-    loss: Loss, trainer: Trainer | str, choose: bool, rows: Block, named: Callable[[Indices], str]
-) -> list[str]:
+def outlier_warning(trainer: Trainer, rows: Block, named: Callable[[Indices], str]) -> list[str]:
     """Return the warning about outliers that bias a fit, if there is one."""
-    squared = isinstance(loss, Predictability | Suboptimality) and loss.norm_code() == SQUARED_L2
-    resists = not squared and not choose and getattr(trainer, "resists_outliers", False)
-    if resists or getattr(trainer, "robust", "auto") not in ("auto", False):
+    if getattr(trainer, "robust", "auto") not in ("auto", False):
         return []
     found = outlying_decisions(rows)
     if found is None:
         return []
-    advice = (
-        "Squared losses follow such rows: take them out if they are errors, or use a norm that "
-        "resists them, as in loss=Predictability('l1')"
-        if squared
-        else "They may bias the search: take them out if they are errors"
-    )
     return [
         f"{named(found.indices)}: decisions at least {found.times:.0f} times as far from their "
-        f"median as usual ones. {advice}"
+        "median as usual ones. The squared loss follows such rows: take them out if they are errors"
     ]

@@ -127,7 +127,7 @@ def _cross_validated(samples: Samples, ours: Line, refit: bool | None) -> Compar
 def is_training(samples: Samples) -> bool:
     """Say whether the training loss is that of these rows."""
     loss = float(np.nanmean(np.square(samples.distances)))
-    training = samples.model.result_.returned_loss
+    training = samples.model.result_.objective
     return bool(abs(loss - training) <= VISIBLE_TOL * max(loss, training, ROUNDING))
 
 

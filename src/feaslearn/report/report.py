@@ -100,7 +100,7 @@ def write_report(
     --------
     >>> import feaslearn as fl
     >>> data = fl.datasets.make_switch(60, random_state=0)
-    >>> model = fl.RegionRegressor(fl.Scaled(fl.Simplex(2)), cost=data.cost)
+    >>> model = fl.RegionRegressor(fl.Facets(), cost=data.cost)
     >>> model = model.fit(data.signals, data.decisions)
     >>> fl.report.write_report(model, data, "switch.html")  # doctest: +SKIP
     """
@@ -338,7 +338,7 @@ def _listed(names: Sequence[str]) -> str:
 def doubts(samples: Samples, comparison: Comparison) -> list[str]:
     """Return warnings of the fit, and whether it leans on its rows."""
     result, fair = samples.model.result_, comparison.fair
-    said, train = list(result.warnings), result.returned_loss
+    said, train = list(result.warnings), result.objective
     if result.status in UNFINISHED:
         said.append(f"Training ended early ({result.status}): a better region is possible.")
     if fair is not None and fair.loss > OVERFIT * train and fair.r2 < GOOD:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.box import Box
-from feaslearn.sets.conic_set import ConicSet
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.hypersimplex import Hypersimplex
 from feaslearn.sets.l1_ball import L1Ball
@@ -12,14 +11,10 @@ from feaslearn.sets.l2_ball import L2Ball
 from feaslearn.sets.polytope import Polytope
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.simplex import Simplex
-from feaslearn.solvers.conic_form import Cone, ConicForm
 
 __all__ = [
     "AffineImage",
     "Box",
-    "Cone",
-    "ConicForm",
-    "ConicSet",
     "HalfSpaces",
     "Hypersimplex",
     "L1Ball",

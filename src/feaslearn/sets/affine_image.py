@@ -18,13 +18,7 @@ from feaslearn.sets.half_spaces import (
     flat_dimension,
     half_spaces_of_points,
 )
-from feaslearn.solvers.conic import (
-    NORM_ORDERS,
-    Nearest,
-    nearest_by_solver,
-    nearest_listed,
-    unit,
-)
+from feaslearn.solvers.conic import nearest_by_solver
 from feaslearn.solvers.nearest_kernels import can_project, nearest_rows
 from feaslearn.solvers.oracle_kernels import SetCode
 from feaslearn.tolerances import (
@@ -129,7 +123,7 @@ class AffineImage:
             face.primitive, self.matrix @ face.matrix, self.matrix @ face.offset + self.offset
         )
 
-    def nearest(self, x: ArrayLike, norm: str = "l2") -> Nearest:
+    def nearest(self, x: ArrayLike) -> Array:
         """Return the latent z of the point nearest to ``x``; NaN entries of x do not count."""
         target = self._vector(x, "x", allow_nan=True) - self.offset
         # Standardized, so that tolerances mean the same for small numbers as for large ones.
@@ -139,27 +133,29 @@ class AffineImage:
         if not seen.all():
             target, M = np.where(seen, target, 0.0), np.where(seen[:, None], M, 0.0)
         if self.primitive.discrete:
-            return nearest_listed(self.primitive.vertices(), M, target, norm)
-        if norm == "l2" and self._code is not None:
+            points = self.primitive.vertices()
+            best = np.linalg.norm(points @ M.T - target, axis=1).argmin()
+            return np.asarray(points[best])
+        if self._code is not None:
             Z = np.empty((1, self.primitive.dimension))
             nearest_rows(self._code, M, target[None], Z)
-            return Nearest(Z[0], unit(M @ Z[0] - target, target))
-        return nearest_by_solver(self.primitive.conic_form(), M, target, norm)
+            return np.asarray(Z[0])
+        return nearest_by_solver(self.primitive.conic_form(), M, target)
 
     def at(self, z: Array) -> Array:
         """Return the image of a latent point."""
         return np.asarray(self.matrix @ z + self.offset)
 
-    def distance(self, x: ArrayLike, norm: str = "l2") -> float:
-        """Return the distance of ``x`` to the image in a norm; NaN entries do not count."""
+    def distance(self, x: ArrayLike) -> float:
+        """Return the distance of ``x`` to the image; NaN entries do not count."""
         target = self._vector(x, "x", allow_nan=True)
-        gap = np.nan_to_num(target - self.at(self.nearest(target, norm).latent))
-        return float(np.linalg.norm(gap, NORM_ORDERS[norm]))
+        gap = np.nan_to_num(target - self.at(self.nearest(target)))
+        return float(np.linalg.norm(gap))
 
     def project(self, X: ArrayLike) -> Array:
         """Return the Euclidean projection of a point or of each row of ``X``."""
         rows = np.atleast_2d(np.asarray(X, dtype=float))
-        return np.array([self.at(self.nearest(x).latent) for x in rows]).reshape(np.shape(X))
+        return np.array([self.at(self.nearest(x)) for x in rows]).reshape(np.shape(X))
 
     def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> Mask:
         """Say for each row of ``X`` whether it lies in the image.

@@ -14,12 +14,11 @@ from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError, SetError, TooManyVerticesError, UnsupportedError
 from feaslearn.parameters import FLAG, Integer, require
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.conic_faces import check_nonempty_and_bounded, optimal_face, turn
+from feaslearn.sets.conic_faces import check_nonempty_and_bounded, optimal_face
 from feaslearn.sets.vertex_enumeration import nearest_points, split_rows, vertices_of_form
-from feaslearn.solvers.conic import minimize_linear, nearest_by_solver
+from feaslearn.solvers.conic import minimize_linear
 from feaslearn.solvers.conic_form import ConicForm
 from feaslearn.solvers.highs import Bounds, WarmProgram
-from feaslearn.solvers.nearest_kernels import can_project, nearest_rows
 from feaslearn.solvers.oracle_kernels import POINTS, SetCode, minimize_rows
 from feaslearn.tolerances import (
     INSIDE_TOL,
@@ -159,39 +158,13 @@ class PrimitiveSet(BaseEstimator, ABC):
             return AffineImage.point((lower + upper) / 2.0)
         return face
 
-    def turn(self, q: Array, direction: Array) -> Array:
-        """Return the derivative of the minimiser when ``q`` moves in ``direction``.
-
-        Zero where Z is polyhedral and the minimiser unique; a curved set turns.
-        """
-        form = self.conic_form()
-        if form.polyhedral:
-            return np.zeros(self.dimension)
-        return turn(form, minimize_linear(form, q), q, direction)
-
     def contains(self, Z: ArrayLike, tolerance: float = INSIDE_TOL) -> Mask:
         """Say for each row of ``Z`` whether it lies in the set, to an absolute tolerance."""
         rows = self._rows(Z, "Z")
         if self.discrete:
-            return np.asarray(np.abs(rows - self._project_rows(rows)).max(axis=1) <= tolerance)
+            near = nearest_points(self.vertices(), rows)
+            return np.asarray(np.abs(rows - near).max(axis=1) <= tolerance)
         return np.asarray(self.conic_form().violation(rows) <= tolerance)
-
-    def project(self, Z: ArrayLike) -> Array:
-        """Return the Euclidean projection of each row of ``Z`` onto the set."""
-        rows = self._rows(Z, "Z")
-        return self._project_rows(rows).reshape(np.shape(Z))
-
-    def _project_rows(self, Z: Array) -> Array:
-        if self.discrete:
-            return nearest_points(self.vertices(), Z)
-        identity = np.eye(self.dimension)
-        code = self.code()
-        if code is not None and can_project(code):
-            projected = np.empty_like(Z)
-            nearest_rows(code, identity, Z, projected)
-            return projected
-        form = self.conic_form()
-        return np.array([nearest_by_solver(form, identity, z, "l2").latent for z in Z])
 
     def center(self) -> Array:
         """Return a point in the (relative) interior: the middle, where there is one."""

@@ -92,10 +92,6 @@ class Product(PrimitiveSet):
         inside = [factor.contains(part, tolerance) for factor, part in parts]
         return np.asarray(np.all(inside, axis=0))
 
-    def _project_rows(self, Z: Array) -> Array:
-        parts = zip(self.sets, self._split(Z), strict=True)
-        return np.hstack([factor.project(part) for factor, part in parts])
-
     def center(self) -> Array:
         """Return the factors' centres."""
         return np.concatenate([factor.center() for factor in self.sets])

@@ -14,20 +14,17 @@ from feaslearn.exceptions import (
     InfeasibleProblemError,
     SolverError,
     UnboundedProblemError,
-    UnsupportedError,
 )
 from feaslearn.results import remark
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.highs import Bounds, WarmProgram
-from feaslearn.solvers.triangle import side
-from feaslearn.tolerances import ACCEPT_TOL, INTERIOR_TOL, SOLVED_ZERO, divisors, size_of
+from feaslearn.tolerances import ACCEPT_TOL, INTERIOR_TOL, divisors, size_of
 
 #: Longest steps of the interior-point method, as it comes and where that stalls.
 STEPS = (0.99, 0.9)
 #: Below this (relative to the target), a distance found through its square is not exact enough
 #: and is refined: where solvers stall, 1e-7 in the square of zero is 3e-4 in the distance.
 SMALL_DISTANCE = 0.1
-NORM_ORDERS: dict[str, float] = {"l1": 1, "l2": 2, "linf": np.inf}
 
 
 class ConicSolution(NamedTuple):
@@ -103,8 +100,6 @@ def _highs(q: Array, rows: Array, offset: Array, cones: Sequence[Cone]) -> Conic
 
 
 def _clarabel_cone(clarabel: Any, cone: Cone) -> Any:
-    if cone.kind == "semidefinite":
-        return clarabel.PSDTriangleConeT(side(cone.size))
     factory = {
         "nonnegative": clarabel.NonnegativeConeT,
         "zero": clarabel.ZeroConeT,
@@ -120,62 +115,12 @@ def minimize_linear(form: ConicForm, q: Array) -> ConicSolution:
     return ConicSolution(solution.point, solution.dual * scale, solution.value * scale)
 
 
-class Nearest(NamedTuple):
-    """A latent point whose image is nearest to a target.
+def nearest_by_solver(form: ConicForm, M: Array, target: Array) -> Array:
+    """Return the ``z`` of a conic form whose image ``M z`` is nearest to a target.
 
-    ``slope`` is the derivative of the distance in the image, the one that is optimal in the dual:
-    where the norm has a kink at the residual, it is not the sign pattern of the residual.
+    The square of the distance is minimised and, where that is small, the distance itself. Rows of
+    ``M`` and entries of ``target`` that are both zero do not count.
     """
-
-    latent: Array
-    slope: Array
-
-
-def nearest_by_solver(form: ConicForm, M: Array, target: Array, norm: str) -> Nearest:
-    """Minimise ``|M z - target|`` over the ``z`` of a conic form, in a norm.
-
-    Rows of ``M`` and entries of ``target`` that are both zero do not count.
-    """
-    n = len(M)
-    if norm == "l2":
-        z = _nearest_l2(form, M, target)
-        return Nearest(z, unit(M @ z - target, target))
-    if norm not in ("l1", "linf"):
-        raise UnsupportedError(f"norm={norm!r} is not known; use 'l2', 'l1' or 'linf'")
-    limit = np.eye(n) if norm == "l1" else np.ones((n, 1))
-    measure, bounds = np.vstack([-M, M]), np.vstack([limit, limit])
-    offset = np.concatenate([-target, target])
-    z, dual = _nearest(form, measure, bounds, offset, Cone("nonnegative", 2 * n))
-    return Nearest(z, dual[:n] - dual[n : 2 * n])
-
-
-def nearest_listed(points: Array, M: Array, target: Array, norm: str) -> Nearest:
-    """Return the one of the listed points whose image is nearest to a target, in a norm."""
-    if norm not in NORM_ORDERS:
-        raise UnsupportedError(f"norm={norm!r} is not known; use 'l2', 'l1' or 'linf'")
-    residuals = points @ M.T - target
-    best = int(np.linalg.norm(residuals, NORM_ORDERS[norm], axis=1).argmin())
-    residual = residuals[best]
-    if norm == "l2":
-        return Nearest(points[best], unit(residual, target))
-    slope = np.sign(residual)
-    if norm == "linf":
-        slope = slope * (np.arange(len(slope)) == np.abs(residual).argmax())
-    return Nearest(points[best], slope)
-
-
-def unit(residual: Array, target: Array) -> Array:
-    """Return a vector of length one in the direction of ``residual``, or zero."""
-    # A residual that is only rounding has no direction: a target inside has a distance of slope
-    # zero.
-    length = float(np.linalg.norm(residual))
-    if length <= SOLVED_ZERO * size_of(target):
-        return np.zeros_like(residual)
-    return residual / length
-
-
-def _nearest_l2(form: ConicForm, M: Array, target: Array) -> Array:
-    """Minimise the square of the distance and, where that is small, the distance itself."""
     # Solvers can stall at the square of zero, as they can at the kink of a distance of zero.
     n = len(M)
 
@@ -184,14 +129,14 @@ def _nearest_l2(form: ConicForm, M: Array, target: Array) -> Array:
 
     found = []
     with contextlib.suppress(SolverError):
-        found.append(_nearest(form, -M, np.eye(n), -target, Cone("zero", n), squared=n)[0])
+        found.append(_nearest(form, -M, np.eye(n), -target, Cone("zero", n), squared=n))
         if distance(found[0]) > SMALL_DISTANCE * size_of(target):
             return found[0]
     # One row more, before the others: the limit t of the norm.
     measure, offset = np.pad(M, ((1, 0), (0, 0))), np.pad(target, (1, 0))
     cone = Cone("second-order", n + 1)
     try:
-        found.append(_nearest(form, measure, np.eye(n + 1, 1), offset, cone)[0])
+        found.append(_nearest(form, measure, np.eye(n + 1, 1), offset, cone))
     except SolverError:
         if not found:
             raise
@@ -200,12 +145,10 @@ def _nearest_l2(form: ConicForm, M: Array, target: Array) -> Array:
 
 def _nearest(
     form: ConicForm, measure: Array, bounds: Array, offset: Array, cone: Cone, squared: int = 0
-) -> tuple[Array, Array]:
+) -> Array:
     """Minimise sum t (or half its squares) over ``measure z + bounds t - offset in cone``."""
-    # Returns z and the multipliers of the cone's rows.
     p, m = measure.shape[1], bounds.shape[1]
     rows = np.block([[measure, bounds], [form.H, np.zeros((len(form.h), m))]])
     cost = np.concatenate([np.zeros(p), np.full(m, 0.0 if squared else 1.0)])
     right = np.concatenate([offset, form.h])
-    solution = solve_conic(cost, rows, right, (cone, *form.cones), squared)
-    return solution.point[:p], solution.dual[: cone.size]
+    return solve_conic(cost, rows, right, (cone, *form.cones), squared).point[:p]

@@ -8,20 +8,14 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.solvers.triangle import matrices
 
-ConeKind = Literal["nonnegative", "zero", "second-order", "semidefinite"]
-CONE_KINDS: tuple[ConeKind, ...] = ("nonnegative", "zero", "second-order", "semidefinite")
+ConeKind = Literal["nonnegative", "zero", "second-order"]
 
 
 class Cone(NamedTuple):
-    r"""One factor of ``K``: its kind and the number of rows it takes.
+    """One factor of ``K``: its kind and the number of rows it takes.
 
-    A second-order cone of size m is ``{(t, u) : |u| <= t}`` with t first. A semidefinite cone of
-    size m (m + 1) / 2 holds the symmetric m x m matrices S without negative eigenvalues, as their
-    upper triangle, column by column, with entries off the diagonal times :math:`\sqrt 2`:
-    :math:`(S_{11}, \sqrt 2 S_{12}, S_{22}, \sqrt 2 S_{13}, \sqrt 2 S_{23}, S_{33}, \dots)`.
-    In that scaling it is its own dual.
+    A second-order cone of size m is ``{(t, u) : |u| <= t}`` with t first.
     """
 
     kind: ConeKind
@@ -70,8 +64,6 @@ def _cone_violation(cone: Cone, slack: Array) -> Array:
         return np.asarray(-slack.min(axis=1))
     if cone.kind == "zero":
         return np.asarray(np.abs(slack).max(axis=1))
-    if cone.kind == "semidefinite":
-        return np.asarray(-np.linalg.eigvalsh(matrices(slack))[:, 0])
     return np.asarray(np.linalg.norm(slack[:, 1:], axis=1) - slack[:, 0], dtype=float)
 
 

@@ -155,7 +155,7 @@ class Corral(NamedTuple):
 
 
 @inner_kernel
-def new_corral(n: int, p: int) -> Corral:
+def _new_corral(n: int, p: int) -> Corral:
     """Return room for the vertices of an image of p entries in n dimensions."""
     return Corral(
         np.empty((n + 2, n)),
@@ -168,15 +168,13 @@ def new_corral(n: int, p: int) -> Corral:
 
 
 @inner_kernel
-def _first_vertex(
-    code: SetCode, M: Array, target: Array, q: Array, tolerance: float, corral: Corral
-) -> float:
+def _first_vertex(code: SetCode, M: Array, target: Array, zero: Array, corral: Corral) -> float:
     """Begin with the vertex that lies farthest in the direction of the target."""
     points, latents, weights, _, x, slope = corral
     for i in range(x.size):
         x[i] = -target[i]
     slope_of(M, x, slope)
-    minimize_twice(code, q, tolerance, slope, latents[0])
+    minimize_twice(code, zero, 0.0, slope, latents[0])
     square = residual_of(M, latents[0], target, points[0])
     weights[0] = 1.0
     for i in range(x.size):
@@ -185,41 +183,13 @@ def _first_vertex(
 
 
 @inner_kernel
-def _moved(M: Array, target: Array, corral: Corral, size: int) -> float:
-    """Bring the points to a new target; return the largest of their squares."""
-    largest = 0.0
-    for j in range(size):
-        largest = max(largest, residual_of(M, corral.latents[j], target, corral.points[j]))
-    return largest
-
-
-@inner_kernel
-def nearest_on_corral(
-    code: SetCode,
-    M: Array,
-    target: Array,
-    q: Array,
-    tolerance: float,
-    corral: Corral,
-    size: int,
-    z: Array,
-) -> tuple[float, int, float]:
-    """Write the nearest latent point into ``z``; return its square and the size of the corral.
-
-    With a positive ``size``, the corral of a search with another target or map is the start: its
-    vertices often are the ones that are needed again. The third number says how far the answer is
-    from optimal, relative to its terms.
-    """
+def _nearest_on_corral(code: SetCode, M: Array, target: Array, z: Array) -> None:
+    """Write the nearest latent point into ``z``."""
+    corral = _new_corral(*M.shape)
     points, latents, weights, trial, x, slope = corral
-    n = M.shape[0]
-    if size == 0:
-        scale = square = _first_vertex(code, M, target, q, tolerance, corral)
-        size = 1
-    else:
-        scale = _moved(M, target, corral, size)
-        size = _settle(points, latents, weights, trial, size)
-        square = _combine(weights, points, size, x)
-    least, gap = np.inf, 0.0
+    n, zero = M.shape[0], np.zeros(M.shape[1])
+    scale = square = _first_vertex(code, M, target, zero, corral)
+    size, least = 1, np.inf
     for _ in range(MAX_STEPS):
         # Every step comes nearer; one that does not is rounding.
         if square >= least:
@@ -227,7 +197,7 @@ def nearest_on_corral(
         least = square
         _combine(weights, latents, size, z)
         slope_of(M, x, slope)
-        minimize_twice(code, q, tolerance, slope, latents[size])
+        minimize_twice(code, zero, 0.0, slope, latents[size])
         scale = max(scale, residual_of(M, latents[size], target, points[size]))
         gap = square
         for i in range(n):
@@ -239,37 +209,6 @@ def nearest_on_corral(
         weights[size] = 0.0
         size = _settle(points, latents, weights, trial, size + 1)
         square = _combine(weights, points, size, x)
-    return least, size, gap / scale if scale > 0.0 else 0.0
-
-
-@inner_kernel
-def span_square(corral: Corral, size: int, g: Array) -> float:
-    """Return the square of the part of ``g`` along the face that a corral spans.
-
-    ``g`` lives where the points do, and the points are overwritten by a basis of their span.
-    """
-    points = corral.points
-    total = 0.0
-    for j in range(1, size):
-        before = 0.0
-        for i in range(g.size):
-            points[j, i] -= points[0, i]
-            before += points[j, i] * points[j, i]
-        for known in range(1, j):
-            inner = 0.0
-            for i in range(g.size):
-                inner += points[known, i] * points[j, i]
-            for i in range(g.size):
-                points[j, i] -= inner * points[known, i]
-        after, along = 0.0, 0.0
-        for i in range(g.size):
-            after += points[j, i] * points[j, i]
-        root = np.sqrt(after) if after > 1e-24 * before else np.inf
-        for i in range(g.size):
-            points[j, i] /= root
-            along += points[j, i] * g[i]
-        total += along * along
-    return total
 
 
 @inner_kernel
@@ -332,32 +271,22 @@ def nearest_in_image(ball: BallImage, target: Array, r: Array, z: Array) -> floa
 
 
 def can_project(code: SetCode) -> bool:
-    """Whether `nearest` serves this set: convex, and balls only alone, not inside a product."""
+    """Whether `nearest_rows` serves this set: convex, and balls only alone, not in a product."""
     if BINARY_POINTS in code.kinds:
         return False
     return len(code.kinds) == 1 or L2_BALL not in code.kinds
 
 
 @kernel
-def nearest(code: SetCode, M: Array, target: Array, q: Array, tolerance: float, z: Array) -> float:
-    """Write into ``z`` the minimiser of ``|M z - target|`` over ``argmin q'z``; return it squared.
+def nearest_rows(code: SetCode, M: Array, targets: Array, Z: Array) -> None:
+    """Write into each row of ``Z`` the latent point whose image is nearest to that target.
 
-    For sets that it serves, see `can_project`. Rows of ``M`` that are zero where ``target`` is zero
+    For sets that it serves, see `can_project`. Rows of ``M`` that are zero where a target is zero
     do not count (unobserved decisions).
     """
-    if code.kinds[0] == L2_BALL and code.kinds.size == 1:
-        if minimize_twice(code, q, tolerance, q, z):
-            ball = ball_image(M)
-            nearest_in_image(ball, target, np.empty(ball.U.shape[1]), z)
-        return residual_of(M, z, target, np.empty(M.shape[0]))
-    corral = new_corral(*M.shape)
-    # A plain 0 would compile once more, for the number 0.
-    return nearest_on_corral(code, M, target, q, tolerance, corral, int(np.int64(0)), z)[0]
-
-
-@kernel
-def nearest_rows(code: SetCode, M: Array, targets: Array, Z: Array) -> None:
-    """Write into each row of ``Z`` the latent point whose image is nearest to that target."""
-    q = np.zeros(M.shape[1])
     for i in range(targets.shape[0]):
-        nearest(code, M, targets[i], q, 0.0, Z[i])
+        if code.kinds[0] == L2_BALL and code.kinds.size == 1:
+            ball = ball_image(M)
+            nearest_in_image(ball, targets[i], np.empty(ball.U.shape[1]), Z[i])
+        else:
+            _nearest_on_corral(code, M, targets[i], Z[i])

@@ -1,7 +1,7 @@
 r"""The annealed loss: how far the smooth minimiser's image is from the decision.
 
 With :math:`q = A(s)'c`, c divided by its length, and :math:`z_\tau` as in `soft_argmin`, the loss
-of a sample is :math:`\ell = \|A z_\tau + b - x\|`, and with d its derivative in the residual
+of a sample is :math:`\ell = \|A z_\tau + b - x\|^2`, and with d its derivative in the residual
 
 .. math:: \partial \ell / \partial A_k = \phi_k (d z_\tau' + c (J A'd)'), \quad
           \partial \ell / \partial b_k = \phi_k d, \quad J = dz_\tau / dq = J'.
@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.losses.kernels import norm_and_slope
 from feaslearn.solvers.jit import inner_kernel, kernel
 from feaslearn.solvers.oracle_kernels import BOX, HYPERSIMPLEX, L1_BALL, L2_BALL, SIMPLEX, SetCode
 
@@ -29,7 +28,6 @@ def annealed_rows(
     X: Array,
     weights: Array,
     tau: float,
-    norm: int,
     dA: Array,
     db: Array,
 ) -> float:
@@ -65,7 +63,11 @@ def annealed_rows(
             for column in range(p):
                 e[j] += M[j, column] * z[column]
             e[j] = 0.0 if np.isnan(X[i, j]) else e[j] - X[i, j]
-        total += weights[i] * norm_and_slope(norm, e, d)
+        square = 0.0
+        for j in range(n):
+            square += e[j] * e[j]
+            d[j] = 2.0 * e[j]
+        total += weights[i] * square
         u[:] = 0.0
         for j in range(n):
             for column in range(p):

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import OptimizeResult, minimize
 
 from feaslearn.arrays import Array
 from feaslearn.data import Block
-from feaslearn.hypotheses.map_hypothesis import Maps
-from feaslearn.losses import Objective, Predictability
-from feaslearn.losses.kernels import L2, LINF, SQUARED_L2
+from feaslearn.hypotheses.affine import Maps
+from feaslearn.runs import OutOfTime, Run
 from feaslearn.sets.primitive_set import PrimitiveSet
-from feaslearn.solvers.lbfgs import quasi_newton
-from feaslearn.tolerances import CONVERGED_TOL, LSTSQ_TOL, NUDGE, SAME_TOL
+from feaslearn.tolerances import CONVERGED_TOL, LSTSQ_TOL, SAME_TOL
 from feaslearn.trainers.annealed_kernels import annealed_rows
-from feaslearn.trainers.returned_decisions import returned_loss
+from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.starts import Policy
 
 #: The ridge on the constant parts of the maps, relative to the one on the parts that depend on
@@ -59,7 +58,7 @@ class Ridge(NamedTuple):
 
 
 class AnnealedObjective:
-    r"""The objective :math:`\sum_i w_i \|A_i z_\tau(A_i'c_i) + b_i - x_i\| + \lambda \|\theta -
+    r"""The objective :math:`\sum_i w_i \|A_i z_\tau(A_i'c_i) + b_i - x_i\|^2 + \lambda \|\theta -
     \theta_0\|_W^2`.
 
     The smooth minimiser :math:`z_\tau` tends to the minimiser over Z as the temperature falls, see
@@ -68,7 +67,7 @@ class AnnealedObjective:
     """
 
     def __init__(self, objective: Objective, policy: Policy, ridge: Ridge) -> None:
-        code = objective.maps().latent(objective.n_decisions).code()
+        code = objective.affine().latent(objective.n_decisions).code()
         if code is None:
             raise AssertionError("a set without a smooth minimiser")
         self.objective, self._code = objective, code
@@ -79,31 +78,24 @@ class AnnealedObjective:
         if self.scale <= CONVERGED_TOL * size:
             self.scale = 0.0
         k, n = policy.beta.shape
-        hypothesis = objective.maps()
+        hypothesis = objective.affine()
         p = hypothesis.latent(n).dimension
         self._shape = (k, n, p)
         self.center = hypothesis.theta_of(Maps(np.zeros((k, n, p)), policy.beta))
-        self._norm = objective.loss.norm_code()
-        self.squared = self._norm == SQUARED_L2
-        metric = ridge.metric(policy.beta)
-        #: The matrix of the ridge over the features, in units of the loss.
-        self.metric = metric if self.squared else metric / (self.scale or 1.0)
+        #: The matrix of the ridge over the features.
+        self.metric = ridge.metric(policy.beta)
 
     def evaluate(self, theta: Array, temperature: float) -> tuple[float, Array]:
         """Return value and gradient at one temperature, relative to the residuals' size."""
-        tau, norm, code, shape = temperature * self.scale, self._norm, self._code, self._shape
+        tau, code, shape = temperature * self.scale, self._code, self._shape
         A, b = _blocks(theta, shape)
 
         def one(block: Block) -> tuple[float, Array]:
             slope = np.zeros(len(theta))
             dA, db = _blocks(slope, shape)
-            return annealed_rows(code, A, b, *block, tau, norm, dA, db), slope
+            return annealed_rows(code, A, b, *block, tau, dA, db), slope
 
         return self._with_ridge(theta, *self.objective.samples.sum(one, self.objective.n_jobs))
-
-    def exact(self, theta: Array) -> tuple[float, Array]:
-        """Return value and gradient with the loss itself."""
-        return self._with_ridge(theta, *self.objective.value_and_gradient(theta))
 
     def _with_ridge(self, theta: Array, value: float, slope: Array) -> tuple[float, Array]:
         away = theta - self.center
@@ -128,8 +120,7 @@ class AnnealedObjective:
         # That is no accident: such parameters need no ridge.
         if not self._determined:
             return False
-        loss = returned_loss(self.objective, theta)
-        return loss <= (CONVERGED_TOL * self.scale) ** (2 if self.squared else 1)
+        return self.objective.value(theta) <= (CONVERGED_TOL * self.scale) ** 2
 
     def penalty(self, theta: Array) -> float:
         """Return the ridge alone."""
@@ -138,23 +129,19 @@ class AnnealedObjective:
 
     def merit(self, theta: Array) -> float:
         """Return what fits are compared by: the loss of returned decisions, and the ridge."""
-        # Suboptimality, which does not reward ties, counts itself.
-        own = not isinstance(self.objective.loss, Predictability)
-        loss = self.objective.value(theta) if own else returned_loss(self.objective, theta)
-        return loss + self.penalty(theta)
+        return self.objective.value(theta) + self.penalty(theta)
 
     def descend(
-        self, theta: Array, temperature: float | None, max_iter: int, tol: float
-    ) -> tuple[Array, float, Array, int]:
-        """Take quasi-Newton steps at one temperature, or None for the loss itself."""
+        self, theta: Array, temperature: float, max_iter: int, tol: float
+    ) -> tuple[Array, float, int]:
+        """Take quasi-Newton steps at one temperature."""
 
         # Its first step and its tolerance are absolute: both get the size of the residuals.
         unit = self.scale or 1.0
-        loss_unit = unit**2 if self.squared else unit
+        loss_unit = unit**2
 
         def evaluate(point: Array) -> tuple[float, Array]:
-            theta = unit * point
-            found = self.exact(theta) if temperature is None else self.evaluate(theta, temperature)
+            found = self.evaluate(unit * point, temperature)
             return found[0] / loss_unit, found[1] * (unit / loss_unit)
 
         found = quasi_newton(
@@ -165,8 +152,37 @@ class AnnealedObjective:
             ftol=float(tol),
             gtol=0.0,
         )
-        slope = np.asarray(found.jac) * (loss_unit / unit)
-        return unit * found.x, loss_unit * float(found.fun), slope, int(found.nit)
+        return unit * found.x, loss_unit * float(found.fun), int(found.nit)
+
+
+def quasi_newton(
+    evaluate: Callable[[Array], tuple[float, Array]],
+    start: Array,
+    run: Run,
+    **options: Any,
+) -> Any:
+    """Minimise by L-BFGS-B until the deadline."""
+
+    def step(xk: Array) -> None:  # noqa: ARG001 (SciPy asks for the name)
+        if run.late():
+            raise StopIteration
+
+    best: Any = OptimizeResult()
+    best.update(x=start, fun=np.inf, nit=0)
+
+    def in_time(point: Array) -> tuple[float, Array]:
+        if np.isfinite(best.fun):
+            run.check_time()  # in the middle of a line search, too
+        value, slope = evaluate(point)
+        if value < best.fun:
+            best.update(x=point.copy(), fun=value, jac=slope.copy())
+        return value, slope
+
+    chosen: Any = options
+    try:
+        return minimize(in_time, start, jac=True, method="L-BFGS-B", callback=step, options=chosen)
+    except OutOfTime:
+        return best
 
 
 def _blocks(theta: Array, shape: tuple[int, int, int]) -> tuple[Array, Array]:
@@ -184,9 +200,8 @@ def _square(block: Block) -> float:
 # Least squares with the minimisers held: a polish on the exact loss.
 
 
-#: Rounds of minimisers and least squares, and with norms that are not squared: there, samples are
-#: weighed anew in each.
-ROUNDS, REWEIGHED = 5, 10
+#: Rounds of minimisers and least squares.
+ROUNDS = 5
 #: More parameters for each decision than this are not refitted: the normal equations are dense.
 MOST_PARAMETERS = 1000
 
@@ -204,18 +219,14 @@ def refit(problem: AnnealedObjective, theta: Array) -> Array:
 
     With :math:`z_i` fixed, :math:`x_i \approx A(s_i) z_i + b(s_i)` is linear in the parameters.
     The new ones are kept while the loss of returned decisions, with the ridge, falls. Parameters
-    on which no sample depends stay as they are. A length :math:`|r|` that is not squared counts as
-    :math:`r^2 / 2|r_0|` with the residual :math:`r_0` of the round before, which has the same slope
-    there.
+    on which no sample depends stay as they are.
     """
     objective = problem.objective
-    p = objective.maps().latent(objective.n_decisions).dimension
-    # Suboptimality in other norms takes a program for each sample, again in each round.
-    served = problem.squared or isinstance(objective.loss, Predictability)
-    if not served or objective.n_features * (p + 1) > MOST_PARAMETERS:
+    p = objective.affine().latent(objective.n_decisions).dimension
+    if objective.n_features * (p + 1) > MOST_PARAMETERS:
         return theta
     best = problem.merit(theta)
-    for _ in range(ROUNDS if problem.squared else REWEIGHED):
+    for _ in range(ROUNDS):
         if objective.run.late():
             break
         tried = _solved(problem, theta)
@@ -232,15 +243,14 @@ def refit(problem: AnnealedObjective, theta: Array) -> Array:
 def _solved(problem: AnnealedObjective, theta: Array) -> Array:
     """Solve the normal equations for the step to the best parameters at these minimisers."""
     objective = problem.objective
-    hypothesis, n, k = objective.maps(), objective.n_decisions, objective.n_features
+    hypothesis, n, k = objective.affine(), objective.n_decisions, objective.n_features
     maps = hypothesis.maps(theta, n, k)
     offset = "b" in hypothesis.layout(n, k).shapes
     width = k * (maps.A.shape[2] + offset)
     primitive = hypothesis.latent(n)
-    norm, shortest = objective.loss.norm_code(), NUDGE * problem.scale
 
     def one(block: Block) -> tuple[Array, Array]:
-        return _moments(primitive, maps, block, offset, lambda r: _as_squares(norm, r, shortest))
+        return _moments(primitive, maps, block, offset)
 
     matrix, right = objective.samples.sum(one, objective.n_jobs)
     ridge = np.kron(problem.metric, np.eye(width // k))
@@ -258,24 +268,8 @@ def _solved(problem: AnnealedObjective, theta: Array) -> Array:
     return hypothesis.theta_of(moved)
 
 
-def _as_squares(norm: int, residuals: Array, shortest: float) -> Array | float:
-    """Return what squared residuals count in a norm, for each decision or for all together."""
-    if norm == SQUARED_L2:
-        return 1.0
-    sizes = np.abs(np.nan_to_num(residuals))
-    if norm == L2:
-        sizes = np.linalg.norm(sizes, axis=1, keepdims=True)
-    elif norm == LINF:
-        sizes = sizes.max(axis=1, keepdims=True)
-    return np.asarray(0.5 / np.maximum(sizes, shortest or 1.0))
-
-
 def _moments(
-    primitive: PrimitiveSet,
-    maps: Maps,
-    block: Block,
-    offset: bool,
-    as_squares: Callable[[Array], Array | float],
+    primitive: PrimitiveSet, maps: Maps, block: Block, offset: bool
 ) -> tuple[Array, Array]:
     """Return the normal equations of one block, for each decision."""
     n = block.decisions.shape[1]
@@ -286,9 +280,9 @@ def _moments(
         z = np.column_stack([z, np.ones(len(z))])
     inputs = (block.features[:, :, None] * z[:, None, :]).reshape(len(z), -1)
     seen = ~np.isnan(residuals)
-    weights = block.weights[:, None] * as_squares(residuals)
+    weights = block.weights[:, None]
     right = np.nan_to_num(residuals * weights).T @ inputs
-    if seen.all() and weights.shape[1] == 1:
+    if seen.all():
         return np.tile(inputs.T @ (weights * inputs), (n, 1, 1)), right
     return np.array([inputs.T @ (w[:, None] * inputs) for w in (weights * seen).T]), right
 

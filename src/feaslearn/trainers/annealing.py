@@ -1,9 +1,13 @@
-"""Our trainer for affine images: a smooth stand-in for the loss, cooled step by step."""
+"""The trainer of affine images: a smooth stand-in for the loss, cooled step by step."""
 
 from __future__ import annotations
 
+import logging
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -11,18 +15,34 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block
+from feaslearn.exceptions import Problems, SolverError
 from feaslearn.hypotheses import Affine
-from feaslearn.hypotheses.map_hypothesis import Maps
-from feaslearn.losses import Objective, Predictability, Suboptimality
-from feaslearn.parameters import NOT_NEGATIVE, POSITIVE, Constraints, Either, Number
-from feaslearn.results import Status
+from feaslearn.hypotheses.affine import Maps
+from feaslearn.parameters import (
+    NOT_NEGATIVE,
+    POSITIVE,
+    Constraints,
+    Either,
+    Integer,
+    Number,
+)
+from feaslearn.results import OUT_OF_TIME, Status
+from feaslearn.runs import OutOfTime
+from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, polish
-from feaslearn.trainers.iterative import Callback, Iterate, IterativeTrainer
+from feaslearn.trainers.objective import Objective, squared_lengths
 from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.ridge_choice import FLOORS, RIDGES, choose_ridge
 from feaslearn.trainers.standardize import Standardization
-from feaslearn.trainers.starts import DataStart, GivenStart, Start, linear_policy_of
-from feaslearn.trainers.trainer import Trained, measure
+from feaslearn.trainers.starts import (
+    linear_policy_of,
+    start_at,
+    start_at_decisions,
+    wrong_start,
+)
+from feaslearn.trainers.trainer import Trained, Trainer, measure
+
+logger = logging.getLogger("feaslearn")
 
 #: Temperatures of a start.
 TEMPERATURES = 5
@@ -31,7 +51,7 @@ COOL = 0.03
 
 
 @dataclass(eq=False, repr=False)
-class Annealing(IterativeTrainer):
+class Annealing(Trainer):
     r"""Quasi-Newton steps on a smooth loss that is cooled down to the exact one.
 
     .. math:: \min_\theta \sum_i w_i \|A_i z_\tau(A_i'c_i) + b_i - x_i\|^2
@@ -48,8 +68,7 @@ class Annealing(IterativeTrainer):
     decisions fit best (with the ridge) is kept; the linear policy itself takes part, and one that
     explains every sample ends the search.
 
-    Both losses in every norm are served. Suboptimality, which is continuous, takes the place of
-    the smooth loss after the last temperature. Sets: simplices, boxes, balls, hypersimplices,
+    Sets: simplices, boxes, balls, hypersimplices,
     polytopes whose vertices can be enumerated, and products of those. With more than 20 000
     samples, a random part of them chooses the ridge and the start, and the last run is on all.
 
@@ -63,9 +82,9 @@ class Annealing(IterativeTrainer):
         A relative decrease below this ends the work at one temperature.
     n_starts : int, default=4
         How many starts; ``n_jobs`` of the estimator runs several at a time, with the same result.
-    start : Start or array-like, default=None
-        A strategy of ``feaslearn.trainers.starts``, or parameters such as ``theta_`` of another
-        model. By default the linear policy moved to observed decisions.
+    start : array-like, default=None
+        Parameters such as ``theta_`` of another model, to which noise is added from the second
+        start on. By default the linear policy moved to observed decisions.
     ridge : "auto" or float, default="auto"
         Strength of the ridge, relative to the mean squared loss; 0 for none.
     ridge_floor : "auto" or float, default="auto"
@@ -74,9 +93,6 @@ class Annealing(IterativeTrainer):
         columns respond to what the decisions respond to on the whole. See `Ridge`.
     warmest, coldest : float, default=0.4 and 0.01
         First and last temperature. To refine a model given as ``start``, begin cooler.
-    callback : callable, default=None
-        Called with the number of temperatures seen and the `Iterate`; a true answer stops the
-        search.
 
     References
     ----------
@@ -96,113 +112,42 @@ class Annealing(IterativeTrainer):
 
     #: The ridge of a start.
     chosen = Ridge(0.0)
+    chunks = "sums"
 
     max_iter: int = 200
     max_seconds: float | None = None
     tol: float = 1e-9
     n_starts: int = 4
-    start: Start | ArrayLike | None = None
+    start: ArrayLike | None = None
     ridge: Literal["auto"] | float = "auto"
     ridge_floor: Literal["auto"] | float = "auto"
     warmest: float = 0.4
     coldest: float = 0.01
-    callback: Callback | None = None
 
     parameter_constraints: ClassVar[Constraints] = {
+        "max_iter": Integer(0),
+        "n_starts": Integer(1),
+        "tol": Number(0.0),
         "warmest": POSITIVE,
         "coldest": POSITIVE,
         "ridge": Either("auto", NOT_NEGATIVE),
         "ridge_floor": Either("auto", Number(0.0, 1.0, above=True)),
     }
 
+    def check(self, problems: Problems) -> None:
+        """Add to ``problems`` what is wrong with parameters, also with a given start."""
+        super().check(problems)
+        if self.start is not None and wrong_start(self.start):
+            problems.add("start: theta is not a vector of finite numbers")
+
     def mismatches(self, objective: Objective) -> list[str]:
-        """Name a hypothesis that is not `Affine`, a set without a smooth minimiser, a new loss."""
-        problems = []
+        """Name a hypothesis that is not `Affine`, and a set without a smooth minimiser."""
         hypothesis = objective.hypothesis
         if not isinstance(hypothesis, Affine):
-            problems.append(
-                f"{hypothesis!r} is not Affine (Convex trains Scaled, FacetLearning Facets, "
-                "MixedInteger Ternary)"
-            )
-        elif hypothesis.latent(objective.n_decisions).code() is None:
-            problems.append(
-                f"{hypothesis.primitive!r} has no smooth minimiser in closed form "
-                "(GradientDescent and AdaptiveSmoothing train any set)"
-            )
-        if not isinstance(objective.loss, Predictability | Suboptimality):
-            problems.append(f"{objective.loss!r} is not known (GradientDescent trains any loss)")
-        return problems
-
-    def _strategy(self) -> Start:
-        return DataStart() if self.start is None else super()._strategy()
-
-    def init(self, objective: Objective, theta: Array) -> AnnealedIterate:
-        """Evaluate the smooth loss at the start; where the linear policy is exact, be done."""
-        policy = linear_policy_of(subsample(objective, np.random.default_rng(0)))
-        problem = AnnealedObjective(objective, policy, self.chosen)
-        if not problem.scale > 0.0:
-            nothing = np.zeros(len(theta))
-            return self._iterate(
-                AnnealedIterate(problem.center, 0.0, nothing, problem=problem), "converged"
-            )
-        found = problem.evaluate(theta, self.warmest)
-        return self._iterate(AnnealedIterate(theta, *found, problem=problem), None)
-
-    def step(self, objective: Objective, iterate: Iterate) -> AnnealedIterate:
-        """Go through one temperature; after the last, polish on the exact loss."""
-        assert isinstance(iterate, AnnealedIterate)
-        problem, stage = iterate.problem, iterate.stage
-        share = max(1, int(self.max_iter) // TEMPERATURES)
-        if stage < TEMPERATURES:
-            theta, value, slope, steps = problem.descend(
-                iterate.theta, self._temperature(stage), share, self.tol
-            )
-            following = replace(iterate, theta=theta, value=value, gradient=slope, steps=steps)
-            return self._iterate(replace(following, stage=stage + 1), None)
-        theta, steps = self._exact(problem, iterate.theta, share)
-        theta = self._reinitialized(problem, theta, share)
-        if not problem.explained(theta) and problem.merit(problem.center) <= problem.merit(theta):
-            theta = problem.center
-        return self._iterate(replace(iterate, theta=theta, steps=steps), "converged")
-
-    def _exact(self, problem: AnnealedObjective, theta: Array, share: int) -> tuple[Array, int]:
-        """Return parameters improved on the exact loss, and how many steps that took."""
-        steps = 1
-        if not isinstance(problem.objective.loss, Predictability):
-            theta, _, _, steps = problem.descend(theta, None, share, self.tol)
-        return polish(problem, theta), steps
-
-    def _reinitialized(self, problem: AnnealedObjective, theta: Array, share: int) -> Array:
-        """Give columns that no decision uses another chance; keep that if it fits better."""
-        # With a ridge, columns left unused are a choice: reviving them made test losses worse.
-        if problem.metric.any() or problem.explained(theta):
-            return theta
-        unused = unused_columns(problem, theta)
-        if not unused.any():
-            return theta
-        tried = reinitialize(problem, theta, unused)
-        for stage in range(TEMPERATURES // 2, TEMPERATURES):
-            tried = problem.descend(tried, self._temperature(stage), share, self.tol)[0]
-        tried = self._exact(problem, tried, share)[0]
-        return tried if problem.merit(tried) < problem.merit(theta) else theta
-
-    def _temperature(self, stage: int) -> float:
-        """Return one of the temperatures, from the warmest on."""
-        return float(np.geomspace(self.warmest, self.coldest, TEMPERATURES)[stage])
-
-    def _iterate(self, iterate: AnnealedIterate, finished: Status | None) -> AnnealedIterate:
-        """Add the training loss, the ridge, and what the history keeps."""
-        problem, theta = iterate.problem, iterate.theta
-        temperature = self._temperature(max(iterate.stage - 1, 0))
-        bare = finished is not None and problem.explained(theta)
-        return replace(
-            iterate,
-            training_loss=problem.objective.value(theta),
-            penalty=0.0 if bare else problem.penalty(theta),
-            record={"annealed_loss": iterate.value, "temperature": temperature},
-            finished=finished,
-            exact=bare,
-        )
+            return [f"{hypothesis!r} is not Affine (Convex trains Minkowski, FacetLearning Facets)"]
+        if hypothesis.latent(objective.n_decisions).code() is None:
+            return [f"{hypothesis.primitive!r} has no smooth minimiser in closed form"]
+        return []
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Choose the ridge, run every start, and end on all samples."""
@@ -215,15 +160,15 @@ class Annealing(IterativeTrainer):
         run.max_seconds = None  # the clock of the objective counts for all parts together
         run.chosen, incumbent = self._choose(some, random)
         if incumbent is not None and objective.run.late():
-            run.start, run.n_starts = GivenStart(incumbent), 1
-        trained = IterativeTrainer.search(run, some, random)
+            run.start, run.n_starts = incumbent, 1
+        trained = run._run_starts(some, random)  # noqa: SLF001 (of the same class)
         if some is not objective and objective.run.late():
             measure(objective, trained)
-        elif some is not objective and trained.result.status != "stopped by callback":
-            run.start, run.n_starts = GivenStart(trained.theta), 1
+        elif some is not objective:
+            run.start, run.n_starts = trained.theta, 1
             run.warmest = min(self.warmest, COOL)
             before = trained.result.n_iter
-            trained = IterativeTrainer.search(run, objective, random)
+            trained = run._run_starts(objective, random)  # noqa: SLF001 (of the same class)
             trained.result.n_iter += before
         trained.result.trainer = repr(self)
         trained.result.seconds = clock.seconds
@@ -240,19 +185,197 @@ class Annealing(IterativeTrainer):
         if strengths == (0.0,) or len(strengths) * len(floors) == 1:
             return Ridge(strengths[0], floors[0]), None
         standard = Standardization.of(objective)
-        # Parameters that were fitted before have seen the rows of all folds.
-        start = self._strategy() if self._strategy().standardized else DataStart()
-        choice = choose_ridge(standard.apply(objective), start, random, strengths, floors)
+        # Folds begin at decisions: parameters that were fitted before have seen all their rows.
+        choice = choose_ridge(standard.apply(objective), random, strengths, floors)
         theta = None if choice.theta is None else standard.revert(objective, choice.theta)
         return choice.ridge, theta
 
+    # All starts.
 
-@dataclass(kw_only=True)
-class AnnealedIterate(Iterate):
-    """An iterate of annealing: with its smooth objective, and how many temperatures it saw."""
+    def _run_starts(self, objective: Objective, random: np.random.Generator) -> Trained:
+        """Run every start in standardised features, and keep the best iterate of all."""
+        standardization = Standardization.of(objective)
+        seeds = random.integers(2**63, size=self.n_starts)
+        thetas = [
+            self._begin(objective, standardization, np.random.default_rng(seed), index)
+            for index, seed in enumerate(seeds)
+        ]
+        standard = standardization.apply(objective)
+        with ProgressBar(type(self).__name__, self.n_starts * self.max_iter) as bar:
+            starts = self._multistart(standard, thetas, bar)
+        best = best_start(starts)
+        if best is None or best.theta is None:
+            raise SolverError("no start has a finite loss: take another start")
+        status = next(
+            (start.status for start in starts if start.status in OUT_OF_TIME), best.status
+        )
+        theta = standardization.revert(objective, best.theta)
+        steps, seconds = sum(start.steps for start in starts), objective.run.clock.seconds
+        result = self.result_of(objective, theta, status, n_iter=steps, seconds=seconds)
+        result.history = best.history
+        return Trained(theta, result)
 
-    problem: AnnealedObjective
-    stage: int = 0
+    def _begin(
+        self, objective: Objective, into: Standardization, random: np.random.Generator, index: int
+    ) -> Array:
+        """Return the parameters of one start, for standardised features."""
+        # Of many, a part of the samples, the same for all starts, says where to begin.
+        objective = subsample(objective, np.random.default_rng(0))
+        if self.start is None:
+            return start_at_decisions(into.apply(objective), random)
+        return into.convert(objective, start_at(self.start, objective, random, index))
+
+    def _multistart(
+        self, objective: Objective, thetas: list[Array], bar: ProgressBar
+    ) -> list[StartRun]:
+        """Run every start until something ends it, on several threads where that is allowed."""
+        starts = [StartRun() for _ in thetas]
+        over, lock = threading.Event(), threading.Lock()
+
+        def show() -> float:
+            with lock:
+                least = min(start.loss for start in starts)
+                bar.update(sum(start.steps for start in starts), f"loss {least:.4g}")
+            return least
+
+        def one(objective: Objective, index: int) -> StartRun:
+            start = starts[index]
+            self._run_start(objective, thetas[index], start, over, show)
+            logger.info(
+                "%s: start %d of %d: %s, loss %.6g, best so far %.6g",
+                *(type(self).__name__, index + 1, self.n_starts, start.status, start.loss, show()),
+            )
+            return start
+
+        threads = min(objective.n_jobs, len(thetas))
+        try:
+            if threads == 1:
+                for index in range(len(thetas)):
+                    start = one(objective, index)
+                    if start.status in OUT_OF_TIME or start.exact:
+                        break
+                return starts
+            alone = replace(objective, n_jobs=1)
+            with ThreadPoolExecutor(threads) as pool:
+                try:
+                    jobs = [pool.submit(one, alone, index) for index in range(len(thetas))]
+                    for job in jobs:
+                        job.result()
+                finally:
+                    over.set()
+        except KeyboardInterrupt:
+            if best_start(starts) is None:
+                raise
+            objective.run.clock.interrupt()
+            starts[0].status = "interrupted"
+        return starts
+
+    def _run_start(
+        self,
+        objective: Objective,
+        theta: Array,
+        start: StartRun,
+        over: threading.Event,
+        show: Callable[[], object],
+    ) -> None:
+        """Go through the temperatures from one start until something ends it; record what did."""
+        policy = linear_policy_of(subsample(objective, np.random.default_rng(0)))
+        problem = AnnealedObjective(objective, policy, self.chosen)
+        if not problem.scale > 0.0:  # the linear policy explains everything
+            theta = problem.center
+        finished = not problem.scale > 0.0
+        smooth = 0.0 if finished else problem.evaluate(theta, self.warmest)[0]
+        share = max(1, int(self.max_iter) // TEMPERATURES)
+        for stage in range(self.max_iter + 1):
+            exact = finished and problem.explained(theta)
+            self._offer(problem, theta, exact, smooth, stage, start)
+            show()
+            logger.debug("%s: temperature %d, loss %.6g", type(self).__name__, stage, start.loss)
+            late = objective.run.late()
+            if late or over.is_set() or finished:
+                start.exact = exact
+                start.status = "interrupted" if over.is_set() else "converged"
+                start.status = objective.run.ended() if late else start.status
+                return
+            if stage == self.max_iter:
+                return
+            try:
+                if stage < TEMPERATURES:
+                    temperature = self._temperature(stage)
+                    theta, smooth, steps = problem.descend(theta, temperature, share, self.tol)
+                else:
+                    theta, steps, finished = self._end(problem, theta, share), 1, True
+            except OutOfTime:
+                start.status = objective.run.ended()
+                return
+            start.steps += steps
+
+    def _offer(
+        self,
+        problem: AnnealedObjective,
+        theta: Array,
+        exact: bool,
+        smooth: float,
+        stage: int,
+        start: StartRun,
+    ) -> None:
+        """Record parameters in their start, which keeps them if they are the best."""
+        loss = problem.objective.value(theta)
+        temperature = self._temperature(min(max(stage, 1), TEMPERATURES) - 1)
+        record = {"objective": loss, "annealed_loss": smooth, "temperature": temperature}
+        for name, value in record.items():
+            start.history.setdefault(name, []).append(value)
+        loss += 0.0 if exact else problem.penalty(theta)
+        if loss < start.loss:
+            start.theta, start.loss = theta.copy(), loss
+
+    def _end(self, problem: AnnealedObjective, theta: Array, share: int) -> Array:
+        """Polish on the exact loss; return the linear policy where that fits as well."""
+        theta = self._reinitialized(problem, polish(problem, theta), share)
+        if not problem.explained(theta) and problem.merit(problem.center) <= problem.merit(theta):
+            return problem.center
+        return theta
+
+    def _reinitialized(self, problem: AnnealedObjective, theta: Array, share: int) -> Array:
+        """Give columns that no decision uses another chance; keep that if it fits better."""
+        # With a ridge, columns left unused are a choice: reviving them made test losses worse.
+        if problem.metric.any() or problem.explained(theta):
+            return theta
+        unused = unused_columns(problem, theta)
+        if not unused.any():
+            return theta
+        tried = reinitialize(problem, theta, unused)
+        for stage in range(TEMPERATURES // 2, TEMPERATURES):
+            tried = problem.descend(tried, self._temperature(stage), share, self.tol)[0]
+        tried = polish(problem, tried)
+        return tried if problem.merit(tried) < problem.merit(theta) else theta
+
+    def _temperature(self, stage: int) -> float:
+        """Return one of the temperatures, from the warmest on."""
+        return float(np.geomspace(self.warmest, self.coldest, TEMPERATURES)[stage])
+
+
+# One start: what is recorded of it, and its best parameters.
+
+
+@dataclass(eq=False)
+class StartRun:
+    """What happened from one start, and the iterate of least loss."""
+
+    history: dict[str, list[float]] = field(default_factory=dict)
+    status: Status = "iteration limit"
+    theta: Array | None = None
+    loss: float = np.inf
+    steps: int = 0
+    exact: bool = False
+
+
+def best_start(starts: list[StartRun]) -> StartRun | None:
+    """Return the start of least loss, the first of several; None if none has an iterate."""
+    # The first exact one comes before all others, which need not have been run then.
+    begun = [start for start in starts if start.theta is not None]
+    begun = [start for start in begun if start.exact][:1] or begun
+    return min(begun, key=lambda start: start.loss) if begun else None
 
 
 # Columns on which no decision depends, and where they could be of use.
@@ -262,7 +385,7 @@ def unused_columns(problem: AnnealedObjective, theta: Array) -> Mask:
     """Say which columns of A no returned decision of the training rows depends on."""
     objective = problem.objective
     n, k = objective.n_decisions, objective.n_features
-    maps, primitive = objective.maps().maps(theta, n, k), objective.maps().latent(n)
+    maps, primitive = objective.affine().maps(theta, n, k), objective.affine().latent(n)
 
     def one(block: Block) -> Array:
         q = np.einsum("inp,in->ip", maps.at(block.features)[0], block.costs)
@@ -275,7 +398,7 @@ def unused_columns(problem: AnnealedObjective, theta: Array) -> Mask:
 def reinitialize(problem: AnnealedObjective, theta: Array, unused: Mask) -> Array:
     """Return parameters whose unused columns go through decisions that are explained worst."""
     objective = problem.objective
-    hypothesis, n, k = objective.maps(), objective.n_decisions, objective.n_features
+    hypothesis, n, k = objective.affine(), objective.n_decisions, objective.n_features
     some = subsample(objective, np.random.default_rng(0))
     features, costs, decisions, weights = some.load()
     maps = hypothesis.maps(theta, n, k)
@@ -284,16 +407,11 @@ def reinitialize(problem: AnnealedObjective, theta: Array, unused: Mask) -> Arra
     start = np.zeros((k, n)) if offset else hypothesis.maps(problem.center, n, k).A[:, :, 0]
     around = features @ (maps.b + start)
     A = maps.A.copy()
-    left = _squares(hypothesis.predict(theta, features, costs) - decisions)
+    left = squared_lengths(hypothesis.predict(theta, features, costs) - decisions)
     for column in np.flatnonzero(unused):
         worst = int(np.argmax(weights * left))
         move = np.nan_to_num(decisions[worst] - around[worst])
         A[:, :, column] = start
         A[0, :, column] += move
-        left = np.minimum(left, _squares(around + move - decisions))
+        left = np.minimum(left, squared_lengths(around + move - decisions))
     return hypothesis.theta_of(Maps(A, maps.b))
-
-
-def _squares(residuals: Array) -> Array:
-    """Return the squared length of each row; what was not observed does not count."""
-    return np.asarray(np.nansum(residuals**2, axis=1))

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from feaslearn.exceptions import UnsupportedError
-from feaslearn.losses import Objective
 from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facets import FacetLearning
-from feaslearn.trainers.gradient_descent import GradientDescent
-from feaslearn.trainers.mixed_integer import MixedInteger
+from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.trainer import Trained, Trainer
 
 
@@ -26,7 +24,7 @@ def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
         raise UnsupportedError(
             f"trainer={trainer!r} is not known; use 'auto' or one of feaslearn.trainers"
         )
-    served = (Convex(), FacetLearning(), MixedInteger(), Annealing(), GradientDescent())
+    served = (Convex(), FacetLearning(), Annealing())
     learned = objective.learned()
     refusals = []
     for each in served:
@@ -35,8 +33,7 @@ def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
             return each
         refusals.append(f"{type(each).__name__}: {'; '.join(mismatches)}")
     raise UnsupportedError(
-        f"no trainer serves {learned.hypothesis!r} with {learned.loss!r}\n    "
-        + "\n    ".join(refusals)
+        f"no trainer serves {learned.hypothesis!r}\n    " + "\n    ".join(refusals)
     )
 
 
@@ -57,9 +54,9 @@ class Auto(Trainer):
     >>> import feaslearn as fl
     >>> data = fl.datasets.make_switch(60, random_state=0)
     >>> model = fl.RegionRegressor(
-    ...     fl.Scaled(fl.Simplex(2)), cost=data.cost, trainer=fl.trainers.Auto(max_seconds=60.0))
+    ...     fl.Facets(), cost=data.cost, trainer=fl.trainers.Auto(max_seconds=60.0))
     >>> model.fit(data.signals, data.decisions).result_.status
-    'optimal'
+    'converged'
     """
 
     uses_known = True

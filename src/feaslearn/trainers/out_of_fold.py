@@ -18,8 +18,8 @@ import numpy as np
 
 from feaslearn.arrays import Array, Indices
 from feaslearn.data import Block
-from feaslearn.losses import Objective
 from feaslearn.tolerances import SAME_TOL
+from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.standardize import moments
 
 #: Coefficients of z, z^2 and z^3 in the keys of features, costs and decisions: no two alike.

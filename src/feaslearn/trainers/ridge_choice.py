@@ -13,16 +13,15 @@ import numpy as np
 from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block, Samples
 from feaslearn.hypotheses import Affine
-from feaslearn.losses import Objective, Predictability
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.sets import Simplex
 from feaslearn.tolerances import SAME_TOL, SQUARE_ROUNDING
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, polish
+from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.out_of_fold import folds_of, subsample
-from feaslearn.trainers.returned_decisions import returned_loss
 from feaslearn.trainers.standardize import Standardization
-from feaslearn.trainers.starts import DataStart, Policy, Start, linear_policy_of
+from feaslearn.trainers.starts import Policy, linear_policy_of, start_at_decisions
 
 logger = logging.getLogger("feaslearn")
 
@@ -67,7 +66,6 @@ class _Fold:
 
 def choose_ridge(
     objective: Objective,
-    start: Start,
     random: np.random.Generator,
     strengths: Sequence[float] = RIDGES,
     floors: Sequence[float] = FLOORS,
@@ -76,7 +74,7 @@ def choose_ridge(
     if objective.n_features <= 2:
         floors = floors[:1]  # one direction has one shape
     paths = [[Ridge(strength, floor) for strength in strengths] for floor in floors]
-    folds = _folds(objective, start, random)
+    folds = _folds(objective, random)
     common = Choice(min(paths[0], key=lambda r: abs(r.strength - COMMON_RIDGE)), np.zeros(1))
     if folds is None:
         return common
@@ -106,7 +104,7 @@ def choose_ridge(
     return best
 
 
-def _folds(objective: Objective, start: Start, random: np.random.Generator) -> list[_Fold] | None:
+def _folds(objective: Objective, random: np.random.Generator) -> list[_Fold] | None:
     """Split the samples, and begin the path of each fold."""
     rows = objective.load()
     if len(rows.weights) < 2 * FOLDS:
@@ -121,7 +119,7 @@ def _folds(objective: Objective, start: Start, random: np.random.Generator) -> l
             replace(objective, samples=_rows(rows, chosen), n_jobs=1)
             for chosen in (fold != index, fold == index)
         )
-        theta = start.parameters(inner, np.random.default_rng(seed), 1)
+        theta = start_at_decisions(inner, np.random.default_rng(seed))
         found.append(_Fold(inner, outer, linear_policy_of(inner), theta, index))
     return found
 
@@ -139,13 +137,9 @@ def _next_fit(fold: _Fold, ridge: Ridge) -> float:
         for temperature in FIRST if fold.first else NEXT:
             inner.run.check_time()
             theta = problem.descend(theta, temperature, STEPS, SAME_TOL)[0]
-        if not isinstance(inner.loss, Predictability):
-            theta = problem.descend(theta, None, STEPS, SAME_TOL)[0]
     inner.run.check_time()
     polished = polish(problem, theta)
     fold.theta, fold.first = theta, False
-    if isinstance(inner.loss, Predictability):
-        return float(returned_loss(fold.outer, polished))
     return float(fold.outer.value(polished))
 
 
@@ -162,7 +156,7 @@ def choose_size(objective: Objective, random: np.random.Generator) -> Objective:
     losses: list[Array] = []
     for p in SIZES:
         tried = replace(standard, hypothesis=Affine(Simplex(p)))
-        choice = choose_ridge(tried, DataStart(), np.random.default_rng(seed))
+        choice = choose_ridge(tried, np.random.default_rng(seed))
         if objective.run.late() and losses:
             break  # the paths of this one were cut short
         losses.append(choice.losses)

@@ -29,7 +29,6 @@ from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses import Affine, Facets, Minkowski
 from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.losses import Objective
 from feaslearn.results import OUT_OF_TIME
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.progress import ProgressBar
@@ -39,6 +38,7 @@ from feaslearn.trainers.annealing import Annealing
 from feaslearn.trainers.automatic import Auto, choose_trainer
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.minkowski_fit import choose_scale
+from feaslearn.trainers.objective import Objective, squared_lengths
 from feaslearn.trainers.out_of_fold import folds_of, numbers_of
 from feaslearn.trainers.trainer import Trained, Trainer, measured, train_once
 
@@ -324,9 +324,8 @@ class Race:
         candidate.errors[outside] = self.errors(decisions, outside)
 
     def errors(self, decisions: Array, rows: Mask) -> Array:
-        """Return the error of each decision, as the loss measures it."""
-        residuals = np.nan_to_num(decisions - self.whole.decisions[rows])
-        return np.asarray(self.objective.loss.lengths(residuals))
+        """Return the squared error of each decision."""
+        return squared_lengths(decisions - self.whole.decisions[rows])
 
     def _all_errors(self, decisions: Array, rows: Mask) -> Array:
         """Return the errors of all rows, NaN where no decision is asked for."""

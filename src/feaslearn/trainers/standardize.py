@@ -9,9 +9,9 @@ import numpy as np
 
 from feaslearn.arrays import Array
 from feaslearn.data import Block
-from feaslearn.hypotheses.map_hypothesis import Maps
-from feaslearn.losses import Objective
+from feaslearn.hypotheses.affine import Maps
 from feaslearn.tolerances import LSTSQ_TOL, ROUNDING
+from feaslearn.trainers.objective import Objective
 
 
 def moments(
@@ -42,15 +42,6 @@ def observed_mean(table: Array, weights: Array) -> Array:
     """Return the weighted mean of what was observed in each column; zero where nothing was."""
     total = weighted_sum((~np.isnan(table)).astype(float), weights)
     return weighted_sum(np.nan_to_num(table), weights) / np.where(total > 0.0, total, 1.0)
-
-
-def place_and_unit(whole: Block) -> tuple[Array, float]:
-    """Return the mean of the decisions, and the root mean square deviation from it."""
-    # Where they are all the same but for rounding, their own size is the unit.
-    center = observed_mean(whole.decisions, whole.weights)
-    squares = observed_mean((whole.decisions - center) ** 2, whole.weights)
-    spread, size = float(np.sqrt(squares.sum())), float(np.abs(center).max())
-    return center, (spread if spread > ROUNDING * size else size) or 1.0
 
 
 @dataclass(frozen=True)
@@ -87,7 +78,7 @@ class Standardization:
 
     def convert(self, objective: Objective, theta: Array) -> Array:
         """Return the parameters for standardised features, given those for the features."""
-        hypothesis = objective.maps()
+        hypothesis = objective.affine()
         A, b = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
         scale = np.where(np.isfinite(self.scale), self.scale, 0.0)
         level_A, level_b = np.tensordot(self.mean, A, axes=1), self.mean @ b
@@ -98,7 +89,7 @@ class Standardization:
 
     def revert(self, objective: Objective, theta: Array) -> Array:
         """Return the parameters for the features, given those for standardised ones."""
-        hypothesis = objective.maps()
+        hypothesis = objective.affine()
         A, b = hypothesis.maps(theta, objective.n_decisions, objective.n_features)
         A, b = A / self.scale[:, None, None], b / self.scale[:, None]
         A[0] -= np.tensordot(self.mean, A, axes=1)

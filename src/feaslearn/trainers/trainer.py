@@ -20,21 +20,19 @@ from feaslearn.exceptions import (
     TimeLimitError,
     UnsupportedError,
 )
-from feaslearn.losses import Objective, Predictability
 from feaslearn.messages import LARGEST, beyond
 from feaslearn.parameters import Constraints, Either, Number, check_declared
 from feaslearn.results import (
-    ENDS_ALL,
+    OUT_OF_TIME,
     Status,
     TrainingResult,
     remarks_heard,
 )
 from feaslearn.runs import OutOfTime, one_blas_thread
 from feaslearn.tolerances import SAME_TOL
-from feaslearn.trainers.returned_decisions import returned_loss, tied_share, ties_met
+from feaslearn.trainers.objective import Objective
+from feaslearn.trainers.ties import tied_share, ties_met
 
-#: Returned decisions that lose this many times the training loss are a matter of ties.
-HIDDEN = 1.001
 #: A limit on the time of a run.
 MAX_SECONDS = Either(None, Number(0.0, above=True))
 
@@ -54,7 +52,7 @@ class Trained(NamedTuple):
     >>> import numpy as np
     >>> from feaslearn.results import Status, TrainingResult
     >>> from feaslearn.trainers import Trained
-    >>> result = TrainingResult("optimal", "Convex()", 0.0, 0.0, n_iter=1, seconds=0.1)
+    >>> result = TrainingResult("optimal", "Convex()", 0.0, n_iter=1, seconds=0.1)
     >>> Trained(np.zeros(3), result).result.status
     'optimal'
     """
@@ -66,12 +64,7 @@ class Trained(NamedTuple):
 class Trainer(BaseEstimator, ABC):
     """Finds the parameters of a hypothesis that minimise a training objective.
 
-    A new trainer says what it cannot serve (`mismatches`) and how it searches (`search`). One that
-    iterates from starts derives from `IterativeTrainer` and says how to take a step.
-
-    See Also
-    --------
-    IterativeTrainer : Starts, limits, history, callback and the best iterate are taken care of.
+    A new trainer says what it cannot serve (`mismatches`) and how it searches (`search`).
     """
 
     #: Whether `search` takes known constraints into account itself.
@@ -81,9 +74,6 @@ class Trainer(BaseEstimator, ABC):
     #: What parameters must be; those of a subclass are added to these.
     parameter_constraints: ClassVar[Constraints] = {"max_seconds": MAX_SECONDS}
 
-    #: Whether outliers do not bias `search` where the norm is not squared.
-    resists_outliers: ClassVar[bool] = False
-
     #: How samples can come in chunks: "sums" reads them again for each sum over all samples,
     #: "moments" goes through them a few times in all, None needs all of them in memory.
     chunks: ClassVar[Literal["sums", "moments"] | None] = None
@@ -92,8 +82,8 @@ class Trainer(BaseEstimator, ABC):
     def mismatches(self, objective: Objective) -> list[str]:
         """Say, before any work, why this trainer cannot serve an objective; empty if it can.
 
-        Only the loss, the hypothesis and the number of decisions may be looked at: the samples
-        may not be there yet.
+        Only the hypothesis and the number of decisions may be looked at: the samples may not be
+        there yet.
         """
 
     def chunk_mismatches(self, objective: Objective) -> list[str]:
@@ -102,9 +92,8 @@ class Trainer(BaseEstimator, ABC):
             return []
         return [
             f"{type(self).__name__} needs all samples in memory. From chunks, Convex fits "
-            "Minkowski, Scaled and the linear policy (squared predictability), Annealing, "
-            "AdaptiveSmoothing and GradientDescent fit Affine; or pass a part of the samples as "
-            "arrays"
+            "Minkowski and the linear policy, Annealing fits Affine; or pass a part of the samples "
+            "as arrays"
         ]
 
     @abstractmethod
@@ -143,13 +132,12 @@ class Trainer(BaseEstimator, ABC):
         Returns
         -------
         TrainingResult
-            With the training loss, that of the returned decisions, and ties.
+            With the training loss and ties.
         """
         return TrainingResult(
             status=status,
             trainer=repr(self),
             objective=objective.value(theta),
-            returned_loss=returned_loss(objective, theta),
             n_iter=n_iter,
             seconds=seconds,
             tied_share=tied_share(objective, theta),
@@ -222,7 +210,6 @@ def measure(objective: Objective, trained: Trained) -> None:
     """Write the losses of parameters on the samples of an objective into their result."""
     theta, result = trained.theta, trained.result
     result.objective = objective.value(theta)
-    result.returned_loss = returned_loss(objective, theta)
     result.tied_share = tied_share(objective, theta)
 
 
@@ -242,7 +229,7 @@ def refuse_divergence(theta: Array) -> None:
 def warn_of_underdetermined(objective: Objective, result: TrainingResult) -> None:
     """Warn of images of a set with more parameters than observed values."""
     # Elsewhere parameters that are not used are zero, and held-out rows decide about the rest.
-    if objective.hypothesis.as_maps() is None:
+    if objective.hypothesis.as_affine() is None:
         return
     observed = objective.n_observed
     if objective.size > observed:
@@ -258,17 +245,7 @@ def complete(objective: Objective, theta: Array, result: TrainingResult) -> None
         result.ties_met = ties_met(objective, theta)
     if result.objective == 0.0:  # no loss is below zero
         result.lower_bound = 0.0
-        result.status = result.status if result.status in ENDS_ALL else "optimal"
-    hidden = (
-        isinstance(objective.loss, Predictability)
-        and result.tied_share > 0.0
-        and result.returned_loss > HIDDEN * result.objective
-    )
-    if hidden and not any("nearest of the" in text for text in result.warnings):
-        result.warnings.append(
-            f"minimisers tie in {100 * result.tied_share:.2g} % of the samples: the loss counts "
-            f"the nearest of them, but the model returns the first, at {result.returned_loss:.4g}"
-        )
+        result.status = result.status if result.status in OUT_OF_TIME else "optimal"
 
 
 def warn_of_empty_regions(objective: Objective, theta: Array, result: TrainingResult) -> None:

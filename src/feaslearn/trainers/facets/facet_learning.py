@@ -14,7 +14,6 @@ from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.facet_rows import FacetRows
 from feaslearn.hypotheses.facets import Facets
 from feaslearn.known import KnownLimits
-from feaslearn.losses import Objective
 from feaslearn.messages import list_first, row_number
 from feaslearn.parameters import NOT_NEGATIVE, Constraints, Either
 from feaslearn.runs.progress import ProgressBar
@@ -25,6 +24,7 @@ from feaslearn.trainers.facets.exceptional import exceptional_rows
 from feaslearn.trainers.facets.learn import learn_facets
 from feaslearn.trainers.facets.noisy import learn_noisy
 from feaslearn.trainers.facets.rows import STEP, Learned, Task, column_steps
+from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.trainer import Trained, Trainer, measured
 
 #: Savings beyond so many standard deviations of the errors contradict another decision.

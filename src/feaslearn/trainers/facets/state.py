@@ -136,10 +136,6 @@ class State:
         """Return a direction of the decisions as one of facets."""
         return np.asarray(np.append(d, np.zeros(self.R - self.nw)))
 
-    def of_facet(self, j: int) -> Array:
-        """Return a facet as a vector in the coordinates of now."""
-        return np.asarray(np.append(self.W.T @ self.a[j], self.f[j]))
-
     def region(self, a: Array | None = None, f: Array | None = None) -> FacetRows:
         """Return the region in standard units, with these facets if given."""
         rows = self.rows

@@ -1,18 +1,14 @@
-"""Minkowski sums: moments of the data and a small cone program, or one large conic program."""
+"""Minkowski sums: moments of the data and a small cone program."""
 
 from __future__ import annotations
 
 from feaslearn.trainers.minkowski_fit.fit import ANOMALOUS, Fitted, MinkowskiFit, choose_scale
-from feaslearn.trainers.minkowski_fit.penalized import Penalties
-from feaslearn.trainers.minkowski_fit.programs import by_other_loss, term_warnings, with_ties
+from feaslearn.trainers.minkowski_fit.term_warnings import term_warnings
 
 __all__ = [
     "ANOMALOUS",
     "Fitted",
     "MinkowskiFit",
-    "Penalties",
-    "by_other_loss",
     "choose_scale",
     "term_warnings",
-    "with_ties",
 ]

@@ -16,8 +16,8 @@ from feaslearn.hypotheses.term import Term
 from feaslearn.hypotheses.term_minimizers import TermMinimizers
 from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split, Units, gram_of
 
-#: Products of two scales that are written out at once, and entries of minimisers.
-AT_ONCE, ENTRIES = 4_000_000, 16_000_000
+#: Products of two scales that are written out at once, entries of minimisers, and rows.
+AT_ONCE, ENTRIES, MOST_ROWS = 4_000_000, 16_000_000, 16_384
 
 #: How many times fewer products must be enough: small ones at a time take longer each.
 FEWER = 2.0
@@ -85,6 +85,7 @@ class BlockMoments:
         size = max(1, ENTRIES // entries)
         if not self.by_decision:
             size = max(1, AT_ONCE // max(self.shape[0] ** 2, entries))
+        size = min(size, MOST_ROWS)
         for start in range(0, max(1, len(block.weights)), size):
             place = slice(start, start + size)
             features = block.features[place]

@@ -1,4 +1,4 @@
-"""Squared predictability of a Minkowski sum whose minimisers are unique."""
+"""The mean squared error of a Minkowski sum."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from feaslearn.arrays import Array
 from feaslearn.data import Block, Samples
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.hypotheses.minkowski import Minkowski
-from feaslearn.losses import Objective
 from feaslearn.runs import OutOfTime, Run
 from feaslearn.tolerances import ACCEPT_TOL, CONVERGED_TOL, SUM_ROUNDING, VISIBLE_TOL
 from feaslearn.trainers.minkowski_fit.block_moments import Piece, moments_by_decision
@@ -26,6 +25,7 @@ from feaslearn.trainers.minkowski_fit.penalized import (
     Tried,
 )
 from feaslearn.trainers.minkowski_fit.scale_cone import NegativeScales, ScaleCone
+from feaslearn.trainers.objective import Objective
 
 #: Observed values for each parameter from which on penalties are not tried.
 PLENTY = 10_000
@@ -56,10 +56,6 @@ class Fitted(NamedTuple):
     penalties: Penalties
     rounds: int
     details: dict[str, float]
-    warnings: tuple[str, ...] = ()
-    #: Whether the optimum of the loss was not kept, and whether it was not found in time.
-    degenerate: bool = False
-    late: bool = False
 
 
 class MinkowskiFit:

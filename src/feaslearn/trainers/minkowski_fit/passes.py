@@ -10,7 +10,6 @@ import numpy as np
 from feaslearn.arrays import Array, Indices
 from feaslearn.data import BLOCK_ROWS, Block, Samples
 from feaslearn.data.checks import column_ends
-from feaslearn.formulations import ProgramRows
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.runs import Run, one_blas_thread
 from feaslearn.runs.progress import ProgressBar
@@ -114,18 +113,6 @@ class Passes:
             return sum(float(part.weights @ (part.errors(a, b) ** 2).sum(axis=1)) for part in rows)
 
         return self.share * sum(self.each(one))
-
-    def program_rows(self) -> ProgramRows:
-        """Return all samples as the training program reads them."""
-        features, costs, decisions, weights = self.samples.load()
-        phi = self.of.units.apply(features)
-        return ProgramRows(
-            self.of.psi(features),
-            phi if self.hypothesis.offset else phi[:, :0],
-            costs,
-            decisions - self.of.units.center,
-            self.share * weights,
-        )
 
 
 def _by_fold(block: Block, fold: Indices) -> Iterator[tuple[int, Block]]:

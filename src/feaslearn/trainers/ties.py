@@ -1,4 +1,4 @@
-"""What the decisions that a model returns lose on the training samples, and where they tie."""
+"""Where decisions of least cost tie on the training samples."""
 
 from __future__ import annotations
 
@@ -7,23 +7,11 @@ import numpy as np
 from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block
 from feaslearn.hypotheses import Hypothesis
-from feaslearn.losses import Objective, Predictability
 from feaslearn.tolerances import SAME_TOL
+from feaslearn.trainers.objective import Objective
 
 #: Tied samples of a block whose faces are computed at most.
 MAX_TIES_MEASURED = 200
-
-
-def returned_loss(objective: Objective, theta: Array) -> float:
-    """Return how far the decisions that a model returns are from those observed."""
-
-    hypothesis, loss = objective.hypothesis, objective.loss
-
-    def one(block: Block) -> float:
-        predicted = hypothesis.predict(theta, block.features, block.costs)
-        return float(block.weights @ loss.lengths(np.nan_to_num(predicted - block.decisions)))
-
-    return objective.samples.sum(one, objective.n_jobs)
 
 
 def tied_share(objective: Objective, theta: Array) -> float:
@@ -58,9 +46,7 @@ def ties_met(objective: Objective, theta: Array) -> int:
 
 def _tied(hypothesis: Hypothesis, theta: Array, block: Block) -> Mask:
     """Say where minimisers may tie; kernels find it on their way."""
-    found, maps = hypothesis.solve_coded(theta, block.features, block.costs), hypothesis.as_maps()
+    found = hypothesis.solve_coded(theta, block.features, block.costs)
     if found is not None:
         return found[1]
-    if maps is not None:
-        return Predictability().rows(maps, theta, block).tied
     return hypothesis.tied(theta, block.features, block.costs)

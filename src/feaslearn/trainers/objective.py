@@ -1,4 +1,4 @@
-"""The training objective: a weighted sum over blocks of samples."""
+"""The training objective: what the decisions that a model returns lose on its samples."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
+import numpy as np
+
 from feaslearn.arrays import Array
 from feaslearn.data import Block, Samples
 from feaslearn.data.source import in_order
 from feaslearn.exceptions import UnsupportedError
+from feaslearn.hypotheses.affine import Affine
 from feaslearn.hypotheses.constrained import Constrained, known_shape, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from feaslearn.hypotheses.map_hypothesis import MapHypothesis
 from feaslearn.known import KnownShape
-from feaslearn.losses.loss import Loss
 from feaslearn.runs import Run
 
 Item = TypeVar("Item")
@@ -24,15 +25,16 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Objective:
-    r"""The objective :math:`\sum_i w_i \ell_\theta(x_i, s_i)` over blocks of samples.
+    r"""The objective :math:`\sum_i w_i \|\hat x_\theta(s_i) - x_i\|^2` over blocks of samples.
+
+    Decisions that were not observed do not count. Where several decisions are of least cost, the
+    one that a model returns counts.
 
     Blocks have a fixed size and are added in their order, so the value is the same for any
     number of threads.
 
     Parameters
     ----------
-    loss : Loss
-        Loss of a sample.
     hypothesis : Hypothesis
         Class of regions.
     samples : Samples
@@ -45,7 +47,6 @@ class Objective:
         Whether the samples are some of the user's, so that their numbers mean nothing to him.
     """
 
-    loss: Loss
     hypothesis: Hypothesis
     samples: Samples
     n_jobs: int = 1
@@ -117,19 +118,20 @@ class Objective:
         """Return all samples as one block."""
         return self.samples.load()
 
-    def maps(self) -> MapHypothesis:
+    def affine(self) -> Affine:
         """Return the hypothesis, which must be an affine image of one primitive set."""
-        maps = self.hypothesis.as_maps()
-        if maps is None:
-            raise UnsupportedError(f"{self.hypothesis!r} has no gradient in its parameters")
-        return maps
+        affine = self.hypothesis.as_affine()
+        if affine is None:
+            raise UnsupportedError(f"{self.hypothesis!r} is not an affine image of one set")
+        return affine
 
     def value(self, theta: Array) -> float:
-        """Return the objective alone, for any hypothesis."""
-        loss, hypothesis = self.loss, self.hypothesis
+        """Return the objective, for any hypothesis."""
+        hypothesis = self.hypothesis
 
         def one(block: Block) -> float:
-            return float(block.weights @ loss.samples(hypothesis, theta, block))
+            found = hypothesis.predict(theta, block.features, block.costs)
+            return float(block.weights @ squared_lengths(found - block.decisions))
 
         return self.samples.sum(one, self.n_jobs)
 
@@ -137,14 +139,11 @@ class Objective:
         """Return what ``function`` makes of each item, in order, on as many threads as allowed."""
         return list(in_order(function, items, min(self.n_jobs, len(items))))
 
-    def value_and_gradient(self, theta: Array) -> tuple[float, Array]:
-        """Return the objective and its gradient."""
-        loss, hypothesis = self.loss, self.maps()
 
-        def one(block: Block) -> tuple[float, Array]:
-            return loss.value_and_gradient(hypothesis, theta, block)
-
-        return self.samples.sum(one, self.n_jobs)
+def squared_lengths(residuals: Array) -> Array:
+    """Return the squared length of each row; what was not observed does not count."""
+    residuals = np.nan_to_num(residuals)
+    return np.asarray(np.einsum("ij,ij->i", residuals, residuals))
 
 
 def _learned_rows(shape: KnownShape, block: Block) -> Block:

@@ -1,8 +1,0 @@
-"""Puts the registry of losses within reach of the tests here."""
-
-from __future__ import annotations
-
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
