@@ -405,6 +405,7 @@ def _of_groups(before: dict[str, Any], after: dict[str, Any]) -> Iterator[tuple[
 
 def totals(values: dict[str, Any]) -> Iterator[str]:
     """Yield a line for each room: what the net holds."""
+    values = {case: each for case, each in values.items() if not each or "error" not in each}
     grids = [each["r2"] for case, each in values.items() if case.startswith("grid/")]
     if grids:
         yield f"grids: R2 median {np.median(grids):.5f}, worst {min(grids):.4f} of {len(grids)}"

@@ -123,6 +123,12 @@ class FacetLearning(Trainer):
         result.details["unexplained share"] = float(learned.unexplained.mean())
         if learned.error:
             result.details["error of decisions"] = learned.error
+        if not learned.told:
+            result.details["errors are a guess"] = 1.0
+            result.warnings.append(
+                "nothing in the data tells how large the errors of decisions are, so no limit "
+                "counts as seen: give Facets' trainer the noise, or known=Known(...) a balance"
+            )
         result.exceptional = [int(place) for place in np.flatnonzero(complete)[odd]]
         if odd.any():
             named = list_first(

@@ -51,6 +51,8 @@ FOLDS, GAIN = 5, 2.0
 #: Evidence that proves a facet, in rows and in nats; errors beyond which it cuts a row off, and
 #: over which rows that are not on it are spread at least.
 PROVEN, PROVEN_NATS, CUT_OFF, WIDE = 3.0, 10.0, 1.5, 3.0
+#: Share of the rows that may stay unexplained where there is no noise.
+MOST_OPEN = 0.1
 #: Candidates with most evidence whose effect is looked at.
 TRIED = 8
 #: Facets of a greater cosine on which the same rows lie within a share of their errors are one.
@@ -75,10 +77,12 @@ def learn_noisy(task: Task, noise: float | None = None) -> Learned:
         some.features, some.costs, some.decisions, some.known, None, task.balance, exact=False
     )
     most = len(rows.x) if task.max_facets is None else task.max_facets
-    starts = _starts(rows, w, task, noise)
-    for start in starts:
-        start.learn(most)
-    fit = min(starts, key=lambda each: float(each.error.sum()) + len(each.E) * each.price)
+    fit = _without_noise(rows, w, task, most) if noise is None else None
+    if fit is None:
+        starts = _starts(rows, w, task, noise)
+        for start in starts:
+            start.learn(most)
+        fit = min(starts, key=lambda each: float(each.error.sum()) + len(each.E) * each.price)
     learned = units.revert(fit.region(), rows.P, np.flatnonzero(units.moving), rows.scale)
     seen = np.zeros((2, len(units.moving)), bool)
     seen[:, units.moving] = fit.seen
@@ -86,7 +90,24 @@ def learn_noisy(task: Task, noise: float | None = None) -> Learned:
     level = fit.noise.typical
     far = ~(np.abs(error).max(axis=1, initial=0.0) <= UNLIKELY * level)
     kinds = ("noisy",) * len(fit.a)
-    return Learned(learned, kinds, seen[0], seen[1], far, "noisy", level)
+    # An equality tells how large errors are; so do decisions beyond an end, but not beside zeros.
+    told = bool(len(fit.E)) or (fit.noise.told and not rows.shares_zero)
+    return Learned(learned, kinds, seen[0], seen[1], far, "noisy", level, told=told)
+
+
+def _without_noise(rows: Rows, w: Array, task: Task, most: int) -> _Fit | None:
+    """Return what is learned from rows that may be exact, None if that explains too few of them.
+
+    Without an equality or atoms nothing tells that there is no noise but that all goes without it.
+    """
+    if len(rows.E) or rows.x_error.any():
+        return None
+    fit = _Fit(rows, w, task, FINEST, FLAT, np.ones_like(rows.x))
+    if len(fit.E) > len(rows.E):
+        return None
+    fit.learn(most)
+    missed = fit.far**2 > fit.n + UNLIKELY * np.sqrt(2.0 * fit.n)
+    return fit if missed.mean() < MOST_OPEN else None
 
 
 def _starts(rows: Rows, w: Array, task: Task, noise: float | None) -> list[_Fit]:
@@ -250,6 +271,7 @@ class _Fit:
         t = np.zeros(0)
         for _ in range(2):  # the noise of slacks depends on the facet
             M = (Z * (u * self.w[used] / s**2)[:, None]).T @ Z + np.diag(self.prior)
+            M += DEPENDENT_TOL * np.diag(M.diagonal())  # exact rows leave no room for the prior
             t = np.linalg.solve(M, np.append(v, np.zeros(self.R - self.nw)))
             size = float(np.linalg.norm(t[: self.nw]))
             if not (size > ROUNDING * self.level**2 and np.isfinite(t).all()):

@@ -17,7 +17,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 
 from feaslearn.arrays import Array, Indices, Mask
-from feaslearn.tolerances import ROUNDING, SAME_TOL, TINY
+from feaslearn.tolerances import DEPENDENT_TOL, ROUNDING, SAME_TOL, TINY
 
 #: Rows of a vertex with a smaller singular value say nothing about each of them.
 SINGULAR = 1e-3
@@ -136,6 +136,7 @@ def newton(points: Vertices, z: Array, miss: Array, w: Array, damping: Array) ->
         H[block, s * R :] += z.T @ SB[:, j]
     H[s * R :, : s * R] = H[: s * R, s * R :].T
     H[s * R :, s * R :] += BB
+    H += DEPENDENT_TOL * np.diag(H.diagonal())  # exact rows leave no room for the damping
     return Step(H, np.append((gs.T @ z).ravel(), gb))
 
 
