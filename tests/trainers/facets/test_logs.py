@@ -35,7 +35,7 @@ def columns(log: Log) -> tuple[np.ndarray, np.ndarray]:
 # Noise in proportion to the value.
 
 
-@pytest.mark.parametrize("level", [0.01, 0.05])
+@pytest.mark.parametrize("level", [0.01, 0.02])
 def test_noise_in_proportion_to_the_value(level: float) -> None:
     assert r2(draw("network", "value", level, 3)) > 0.98
 

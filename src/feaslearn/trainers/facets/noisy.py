@@ -90,8 +90,8 @@ def learn_noisy(task: Task, noise: float | None = None) -> Learned:
     level = fit.noise.typical
     far = ~(np.abs(error).max(axis=1, initial=0.0) <= UNLIKELY * level)
     kinds = ("noisy",) * len(fit.a)
-    # An equality tells how large errors are; so do decisions beyond an end, but not beside zeros.
-    told = bool(len(fit.E)) or (fit.noise.told and not rows.shares_zero)
+    # Decisions beyond an end tell less: values spread behind a facet look the same.
+    told = bool(len(fit.E)) or noise is not None
     return Learned(learned, kinds, seen[0], seen[1], far, "noisy", level, told=told)
 
 
