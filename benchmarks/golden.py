@@ -37,6 +37,7 @@ from unittest.mock import patch
 import numpy as np
 
 import facet_worlds
+import noisy_logs
 import pglib
 from common import random_worlds
 from common.kinds import KINDS, draw
@@ -53,6 +54,9 @@ EXACT = 1e-9
 KIND_SEEDS = range(3)
 RANDOM_SEEDS, WORLDS, EMPTY = range(10), range(200), range(50)
 QUICK_GRIDS, QUICK_KINDS = ("5_pjm", "14_ieee"), ("grid 14", "power5, 20 rows", "l1 ball")
+#: Logs as meters write them, and what happens to their rows.
+NOISY_LOGS = ("5_pjm typ", "14_ieee sad", "39_epri api", "network", "factory")
+NOISY_ERRORS = (("noise", 0.05), ("value", 0.02), ("round", 0.01), ("shed", 0.01), ("stuck", 0.01))
 #: Tables of the paper, and rows of them that end when their time is over.
 TABLES = (
     *("losses", "identities", "switch", "table1", "convergence", "region_path", "convex"),
@@ -88,6 +92,12 @@ def kind(name: str, seed: int, learner: str) -> Values:
     total = ((data.test_decisions - data.test_decisions.mean(axis=0)) ** 2).sum()
     r2 = 1.0 - ((data.test_decisions - decisions) ** 2).sum() / total
     return {"r2": float(r2), "selected": described(model)[0]}
+
+
+def noisy(log: str, how: str, level: float) -> Values:
+    """Learn facets of a log as meters write it; rows named as exceptional."""
+    found = noisy_logs.measure(noisy_logs.Task(log, how, level, 0, True))
+    return {"r2": found.r2, "named": found.named, "falsely": found.falsely}
 
 
 def world(seed: int) -> Values:
@@ -213,6 +223,9 @@ def cases() -> dict[str, Callable[[], Values | None]]:
         for learner in ("default", "facets"):
             for seed in KIND_SEEDS:
                 found[f"kind/{name}/{learner}/{seed}"] = partial(kind, name, seed, learner)
+    for log in NOISY_LOGS:
+        for how, level in NOISY_ERRORS:
+            found[f"noisy/{how}/{log}"] = partial(noisy, log, how, level)
     found |= {f"export/{each}": partial(export, each) for each in SOLVED}
     found["transcript"] = transcript
     for look in random_worlds.KINDS:
@@ -233,6 +246,7 @@ def in_quick(case: str) -> bool:
         "table": lambda: rest[0] in ("identities", "switch"),
         "kind": lambda: rest[0] in QUICK_KINDS and rest[2] == "0",
         "random": lambda: rest[2] == "0",
+        "noisy": lambda: rest[1] in ("5_pjm typ", "network"),
         "world": lambda: int(rest[0]) < 10,
         "empty": lambda: int(rest[0]) < 3,
     }.get(room, lambda: True)()
@@ -245,7 +259,10 @@ def fingerprint() -> str:
     """Return a code for everything that the values of the cases are computed by."""
     here = Path(__file__)
     code = hashlib.sha256(here.read_text("utf-8").partition("# Computing them.")[0].encode())
-    paths = [here.with_name(f"{name}.py") for name in ("golden_api", "pglib", "facet_worlds")]
+    paths = [
+        here.with_name(f"{name}.py")
+        for name in ("golden_api", "pglib", "facet_worlds", "noisy_logs")
+    ]
     for part in ("src", "experiments", "benchmarks/common"):
         paths += sorted((ROOT / part).rglob("*.py"))
     for path in paths:
@@ -333,7 +350,7 @@ def _changes(case: str, old: Any, new: Any, exact: bool) -> Iterator[tuple[str, 
                 yield f"{key} {a:.6g} -> {b:.6g} ({b - a:+.2g})", falls
         elif room in ("grid", "world") and isinstance(a, int) and isinstance(b, int):
             yield f"{key} {a} -> {b}", key in ("recovered", "true", "called") and b < a
-        elif room == "random" or (key == "selected" and room == "kind"):
+        elif room in ("random", "noisy") or (key == "selected" and room == "kind"):
             yield f"{key} {a} -> {b}", False
         elif room == "table" and a is not None and b is not None:
             # Searches take other paths on other machines.
@@ -365,6 +382,7 @@ def _of_groups(before: dict[str, Any], after: dict[str, Any]) -> Iterator[tuple[
         if not (isinstance(old, dict) and isinstance(new, dict)):
             continue
         group = {"kind": parts[:3], "random": ["random", "*", *parts[2:3]], "grid": ["grid"]}
+        group["noisy"] = parts[:2]
         for key in {*old, *new} - {"selected", "error"} if parts[0] in group else ():
             pair = old.get(key, math.nan), new.get(key, math.nan)
             sums["/".join(group[parts[0]]), key].append(pair)
@@ -373,7 +391,9 @@ def _of_groups(before: dict[str, Any], after: dict[str, Any]) -> Iterator[tuple[
         if key == "r2" and group != "grid":
             worse = not b >= a - KIND_FALL * len(pairs)
             a, b = a / len(pairs), b / len(pairs)
-        elif key.endswith("trusted wrong"):
+        elif key == "named":
+            worse = b < a
+        elif key.endswith("trusted wrong") or key == "falsely":
             worse = b > a
         elif key.endswith("right trusted") or key == "true":
             worse = b < (1.0 - LOST_SHARE) * a
@@ -385,6 +405,7 @@ def _of_groups(before: dict[str, Any], after: dict[str, Any]) -> Iterator[tuple[
 
 def totals(values: dict[str, Any]) -> Iterator[str]:
     """Yield a line for each room: what the net holds."""
+    values = {case: each for case, each in values.items() if not each or "error" not in each}
     grids = [each["r2"] for case, each in values.items() if case.startswith("grid/")]
     if grids:
         yield f"grids: R2 median {np.median(grids):.5f}, worst {min(grids):.4f} of {len(grids)}"
@@ -392,6 +413,10 @@ def totals(values: dict[str, Any]) -> Iterator[str]:
         kinds = [v["r2"] for case, v in values.items() if f"/{learner}/" in case]
         if kinds:
             yield f"kinds, {learner}: mean R2 {np.mean(kinds):.4f} of {len(kinds)}"
+    noise = [each["r2"] for case, each in values.items() if case.startswith("noisy/")]
+    if noise:
+        told = f"mean R2 {np.mean(noise):.4f}, worst {min(noise):.4f} of {len(noise)}"
+        yield f"logs as meters write them: {told}"
     worlds = [each for case, each in values.items() if case.startswith("world/")]
     if worlds:
         n, true, all_ = (sum(e[k] for e in worlds) for k in ("determined", "true", "identified"))

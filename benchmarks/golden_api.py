@@ -77,3 +77,10 @@ def run_command(line: str) -> None:
     """Run one command in this process; it ends with SystemExit."""
     sys.argv = ["feaslearn", *line.replace("ROLES", ROLES).split()]
     run_cli()
+
+
+def outliers(model: Any, count: int) -> Array:
+    """Return which training rows are named as exceptional."""
+    named = np.zeros(count, bool)
+    named[list(getattr(model.result_, "exceptional", ()))] = True
+    return named

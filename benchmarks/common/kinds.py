@@ -54,10 +54,10 @@ def grid_log(case: str, variant: Literal["api"] | None, count: int, seed: int) -
 
 
 def _grid(case: str, variant: Literal["api"] | None) -> Make:
-    return lambda count, seed: _costs_first(grid_log(case, variant, count, seed))
+    return lambda count, seed: grid_costs_first(grid_log(case, variant, count, seed))
 
 
-def _costs_first(data: Any) -> tuple[Array, Array]:
+def grid_costs_first(data: Any) -> tuple[Array, Array]:
     first = data.cost_matrix
     signals = np.asarray(data.signals)
     others = [
@@ -67,12 +67,12 @@ def _costs_first(data: Any) -> tuple[Array, Array]:
 
 
 def _power5(count: int, seed: int) -> tuple[Array, Array]:
-    return _costs_first(made("power5", count, seed))
+    return grid_costs_first(made("power5", count, seed))
 
 
 def _plant(ramp: float) -> Make:
     def make(count: int, seed: int) -> tuple[Array, Array]:
-        return _costs_first(made("flexible_plant", count, seed, ramp=ramp))
+        return grid_costs_first(made("flexible_plant", count, seed, ramp=ramp))
 
     return make
 
@@ -172,7 +172,7 @@ def _blending(n: int, rows: int) -> Make:
 
 
 def _l1_ball(count: int, seed: int) -> tuple[Array, Array]:
-    return _costs_first(made("l1_ball", count, seed, n=4, low=-1.0, high=1.0))
+    return grid_costs_first(made("l1_ball", count, seed, n=4, low=-1.0, high=1.0))
 
 
 def _ellipsoid(moves: bool) -> Make:

@@ -68,6 +68,8 @@ class TrainingResult:
         tie, whether or not that makes several decisions; None where nobody counted.
     data : str
         "exact", "rounded" or "noisy", where a trainer decided what the decisions are.
+    exceptional : list of int
+        Rows that were left out because they break a balance that all others keep.
 
     Examples
     --------
@@ -97,6 +99,7 @@ class TrainingResult:
     warnings: list[str] = field(default_factory=list)
     ties_met: int | None = None
     data: str = ""
+    exceptional: list[int] = field(default_factory=list)
 
     @property
     def gap(self) -> float | None:

@@ -21,6 +21,7 @@ from feaslearn.exceptions import (
 )
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.inference.coverage import (
+    UNSEEN,
     Coverage,
     coverage_of,
     find_evidence,
@@ -217,6 +218,8 @@ class RegionRegressor(LearnedRegion):
         coverage = coverage_of(
             self.hypothesis_, self.theta_, data.samples, evidence, data.signals, data.known
         )
+        if "errors are a guess" in trained.result.details:
+            rows = replace(rows, status=np.full_like(rows.status, UNSEEN))
         return table, replace(coverage, rows=rows)
 
 

@@ -29,7 +29,7 @@ def learn(world: World, **options) -> Learned:
 def noise_level(features: np.ndarray, decisions: np.ndarray) -> tuple[float, int]:
     """Return the noise in standard deviations, and how many equalities it hides."""
     rows, _ = standard_rows(features, np.zeros_like(decisions), decisions)
-    sigma, E, _ = hidden_equalities(rows, np.ones(len(decisions)), rows.E)
+    sigma, E, _ = hidden_equalities(rows, np.ones(len(decisions)), rows.E, np.ones_like(rows.x))
     return sigma, len(E)
 
 

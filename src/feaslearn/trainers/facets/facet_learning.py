@@ -20,14 +20,18 @@ from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import DECISION_TOL, LSTSQ_TOL, SAME_TOL, SPARSITY_RIDGE, TINY
+from feaslearn.trainers.facets.exceptional import exceptional_rows
 from feaslearn.trainers.facets.learn import learn_facets
 from feaslearn.trainers.facets.noisy import learn_noisy
-from feaslearn.trainers.facets.rows import Learned, Task
+from feaslearn.trainers.facets.rows import STEP, Learned, Task, column_steps
 from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.trainer import Trained, Trainer, measured
 
 #: Savings beyond so many standard deviations of the errors contradict another decision.
 CLEARLY = 5.0
+#: Seed of the subsets of rows that say what decisions add up to: the same rows are exceptional in
+#: every fit. Rows that are named.
+SUBSETS, NAMED = 0, 10
 #: Decimal places in which features must agree to be the same signal.
 SAME_SIGNAL = 9
 #: Rows of one signal that are compared with all others of it.
@@ -108,7 +112,10 @@ class FacetLearning(Trainer):
                 lambda done, count: bar.update(done, f"{count} facets"),
             )
             learned = self._learn(task)
-        region = _exact_bounds(learned.rows, rows.decisions, bounds)
+        odd = np.zeros(len(rows.features), bool)
+        if learned.exceptional is not None:
+            odd = learned.exceptional
+        region = _exact_bounds(learned.rows, rows.decisions[~odd], bounds)
         theta = hypothesis.theta_of_rows(region)
         trained = measured(self, objective, theta, run.ended() if run.late() else "converged")
         result = trained.result
@@ -116,12 +123,38 @@ class FacetLearning(Trainer):
         result.details["unexplained share"] = float(learned.unexplained.mean())
         if learned.error:
             result.details["error of decisions"] = learned.error
+        if not learned.told:
+            result.details["errors are a guess"] = 1.0
+            result.warnings.append(
+                "nothing in the data tells how large the errors of decisions are, so no limit "
+                "counts as seen: give Facets' trainer the noise, or known=Known(...) a balance"
+            )
+        result.exceptional = [int(place) for place in np.flatnonzero(complete)[odd]]
+        if odd.any():
+            named = list_first(
+                [str(row_number(i)) for i in result.exceptional[:NAMED]], int(odd.sum())
+            )
+            result.warnings.append(
+                f"decisions add up in {int((~odd).sum())} of {len(odd)} rows; not in rows {named}, "
+                "which were left out as exceptional"
+            )
         if not objective.drawn:  # rows are named
-            result.warnings = _contradictions(rows, np.flatnonzero(complete), learned.error)
+            result.warnings += _contradictions(rows, np.flatnonzero(complete), learned.error)
         return trained
 
     def _learn(self, task: Task) -> Learned:
-        """Learn exact rows; noisy ones where the data or the user say so."""
+        """Leave exceptional rows out; learn noisy rows where the data or the user say so."""
+        odd = np.zeros(len(task.decisions), bool)
+        if task.balance is None:
+            steps = column_steps(task.decisions) / STEP
+            random = np.random.default_rng(SUBSETS)
+            odd = exceptional_rows(task.features, task.costs, task.decisions, steps, random)
+        learned = self._learn_sound(task.rows(np.flatnonzero(~odd)) if odd.any() else task)
+        unexplained = np.ones(len(odd), bool)
+        unexplained[~odd] = learned.unexplained
+        return learned._replace(unexplained=unexplained, exceptional=odd)
+
+    def _learn_sound(self, task: Task) -> Learned:
         first, second = (replace(task, random=each) for each in task.random.spawn(2))
         exact = None
         if self.noise == "auto" or not self.noise:

@@ -21,6 +21,7 @@ from feaslearn.tolerances import (
     TINY,
 )
 from feaslearn.trainers.facets.rows import (
+    COARSEST,
     SPREAD,
     STEP,
     Learned,
@@ -40,6 +41,8 @@ SURPRISE = 5.0
 MOST_ROWS, MOST_ASKED = 2000, 20_000
 #: Rows without an equality or atoms are exact if no larger share of them is left unexplained.
 MOST_UNEXPLAINED = 0.5
+#: Rows of numbers on a grid are rounded, not exact, if a larger share of them is left unexplained.
+MOST_ODD = 0.05
 #: What facets are, the surest first.
 KINDS = ("determined", "merged", "open", "other", "rare")
 
@@ -127,6 +130,8 @@ def _learn(task: Task, exact: bool) -> Learned | None:
     rows, units = standard_rows(
         task.features, task.costs, task.decisions, task.known, task.bounds, task.balance
     )
+    if rows.x_error.max(initial=0.0) > COARSEST:
+        return None
     state, most = State(rows, task), task.max_facets
     if most != 0 and len(rows.scale):
         search(state, only_determined=True)
@@ -136,7 +141,8 @@ def _learn(task: Task, exact: bool) -> Learned | None:
             if not state.m and state.unexplained.any():
                 return None
         _complete(state)
-        if not exact and state.unexplained.mean() > MOST_UNEXPLAINED:
+        most_left = MOST_ODD if rows.may_be_rounded else MOST_UNEXPLAINED
+        if (rows.may_be_rounded or not exact) and state.unexplained.mean() > most_left:
             return None
     if most is not None and state.m > most:
         heaviest = np.argsort(-state.on.sum(axis=0), kind="stable")[:most]

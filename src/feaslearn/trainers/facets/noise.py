@@ -1,6 +1,8 @@
-"""The noise of decisions: its level, the equalities and bounds under it."""
+"""The noise of decisions: its size by row and column, equalities and bounds under it."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,44 +16,104 @@ UNLIKELY, NEAR = 5.0, 3.0
 FLAT, LESS_FLAT = 0.3, 0.6
 #: Mean distance of normal errors below their middle, in standard deviations.
 BELOW = float(np.sqrt(2.0 / np.pi))
+#: The least noise, in standard deviations of a column: rounding of a solver.
+FINEST = 3e-7
+#: Times that equalities and the weights of rows by their noise are found in turn.
+REWEIGHTED = 4
+
+
+class Noise(NamedTuple):
+    """Standard deviations ``sigma`` (N, n) of the errors of decisions, in standard units.
+
+    ``F_cov`` (r, r) is the covariance of the errors that features were rounded with; ``told`` says
+    whether the data show how large errors are.
+    """
+
+    sigma: Array
+    F_cov: Array
+    told: bool
+
+    def of_slack(self, a: Array, f: Array) -> Array:
+        """Return the deviation (N,) of ``f'F - a'x`` from what it would be without errors."""
+        return np.asarray(np.sqrt(self.sigma**2 @ a**2 + f @ self.F_cov @ f))
+
+    @property
+    def typical(self) -> float:
+        """One number for all: the root of the mean square."""
+        return float(np.sqrt((self.sigma**2).mean()))
+
+    @property
+    def residual(self) -> Array:
+        """Deviations that misfits are measured in: no entry counts far more than its column."""
+        column = np.sqrt((self.sigma**2).mean(axis=0))
+        return np.asarray(np.maximum(self.sigma, column / 4.0))
+
+
+def noise_profiles(rows: Rows) -> list[Array]:
+    """Return ways (N, n) in which noise may differ between entries, each of mean square one.
+
+    It may be a share of the spread of each column, the same in the unit of the data, or a share of
+    the value itself. Only the last leaves zeros what they are.
+    """
+    if rows.rounded:
+        return [np.tile(rows.x_error, (len(rows.x), 1))]
+    value = np.maximum(np.abs(rows.x - rows.zero), FINEST)
+    found = [value]
+    if not rows.shares_zero:
+        found = [np.ones_like(rows.x), np.ones_like(rows.x) / rows.scale, value]
+    return [profile / np.sqrt((profile**2).mean()) for profile in found]
 
 
 def hidden_equalities(
-    rows: Rows, w: Array, fixed: Array, flat: float = FLAT, unit: Array | None = None
+    rows: Rows, w: Array, fixed: Array, profile: Array, flat: float = FLAT
 ) -> tuple[float, Array, Array]:
-    """Return the noise and the equalities under it, beside those that are fixed.
+    """Return the noise in units of its profile and the equalities under it, beside those fixed.
 
-    ``flat`` is how much flatter than the widest direction they are; the noise of each decision is
-    the same in its ``unit`` (n,), by default its standard deviation.
+    ``flat`` is how much flatter than the widest direction they are.
     """
-    (N, n), F, count = rows.x.shape, rows.F, float(w.sum())
-    unit = np.ones(n) if unit is None else unit
+    (N, n), F = rows.x.shape, rows.F
+    unit = 1.0 / np.sqrt((profile**2).mean(axis=0))
     U, s, _ = np.linalg.svd((fixed / unit).T, full_matrices=True)
     basis = U[:, int((s > DEPENDENT_TOL * s.max(initial=0.0)).sum()) :]
     d, none = basis.shape[1], (np.zeros((0, n)), np.zeros((0, F.shape[1])))
     if n + F.shape[1] + 3 > N or not d:
-        return _scatter(rows.x), *none
-    z, root = (rows.x * unit) @ basis, np.sqrt(w)[:, None]
-    B = np.linalg.lstsq(F * root, z * root, rcond=LSTSQ_TOL)[0]
-    residual = z - F @ B
-    cov = (residual * w[:, None]).T @ residual / (count - F.shape[1])
-    values, V = np.linalg.eigh(cov)
+        return _scatter(rows.x, profile), *none
+    z, spread = (rows.x * unit) @ basis, np.ones(N)
+    for _ in range(REWEIGHTED if np.ptp(profile, axis=0).any() else 1):
+        weight = w / spread**2
+        weight *= w.sum() / weight.sum()
+        count, root = float(w.sum()), np.sqrt(weight)[:, None]
+        B = np.linalg.lstsq(F * root, z * root, rcond=LSTSQ_TOL)[0]
+        residual = z - F @ B
+        cov = (residual * weight[:, None]).T @ residual / (count - F.shape[1])
+        values, V = np.linalg.eigh(cov)
+        first = (basis @ V[:, 0]) * unit
+        spread = np.sqrt(profile**2 @ first**2)
+        spread /= np.sqrt((spread**2).mean())
     level, q = np.sqrt(values.clip(TINY)), 0
-    parts = residual @ V / level
+    parts = residual @ V / level * np.sqrt(weight / w)[:, None]
     while q < d and level[q] < flat * level[-1] and _normal(parts[:, q], w):
         # The least and the greatest of q levels of the same noise, by chance.
         if level[q] > level[0] * (1.0 + 2.0 * np.sqrt(q / count) + UNLIKELY / np.sqrt(2.0 * count)):
             break
         q += 1
     if not q:
-        return _scatter(rows.x), *none
+        return _scatter(rows.x, profile), *none
     V = V[:, :q]
     if not len(fixed):
         V = equal_coefficients(cov, V, rows.scale / unit, count, NEAR)
+    if not len(fixed) and q == 1:
+        # A limit that nearly always binds is as flat: of mixtures, the plain sum is likeliest.
+        total = (rows.scale / unit)[:, None] / np.linalg.norm(rows.scale / unit)
+        chance = (n - 1 + NEAR * np.sqrt(2.0 * n - 2.0)) / count + NEAR * np.sqrt(2.0 / count)
+        if float((total.T @ cov @ total)[0, 0]) < (1.0 + chance) * float((V.T @ cov @ V)[0, 0]):
+            V = total
     E, e = (basis @ V).T * unit, (B @ V).T
     size = np.linalg.norm(E, axis=1, keepdims=True)
-    sigma = np.sqrt(np.einsum("ji,ik,kj->j", V.T, cov, V) / size[:, 0] ** 2)
-    return float(np.sqrt((sigma**2).mean())), E / size, e / size
+    E, e = E / size, e / size
+    misses = (rows.x @ E.T - F @ e.T) ** 2 / (profile**2 @ (E**2).T)
+    share = count / (count - F.shape[1])
+    return float(np.sqrt(share * (w @ misses).mean() / count)), E, e
 
 
 def answers_to_prices(rows: Rows, w: Array) -> bool:
@@ -80,10 +142,13 @@ def _normal(v: Array, w: Array) -> bool:
     return bool(abs(third) < room and fourth < 3.0 + 2.0 * room)
 
 
-def _scatter(x: Array) -> float:
-    """Return the noise of values beyond the bound where many gather; 0 if none do."""
+def _scatter(x: Array, profile: Array) -> float:
+    """Return the noise of values beyond the bound where many gather, in units of its profile.
+
+    It is 0 if they gather nowhere.
+    """
     found = []
-    for v in np.vstack([x.T, -x.T]):
+    for v, unit in zip(np.vstack([x.T, -x.T]), np.vstack([profile.T, profile.T]), strict=True):
         some = np.sort(v)
         while len(some) > 3:
             half = (len(some) + 1) // 2
@@ -94,37 +159,37 @@ def _scatter(x: Array) -> float:
         if len(below) >= 10 and 0.0 < size < FLAT:
             room = 2.0 * UNLIKELY * np.sqrt(6.0 / len(below))
             if ((below / size) ** 4).mean() < 3.0 + room:
-                found.append(size)
+                found.append(size / float(np.median(unit[v < some.mean()])))
     return float(np.median(found)) if found else 0.0
 
 
-def noisy_bounds(x: Array, w: Array, sigma: float) -> tuple[Array, Array, Mask]:
+def noisy_bounds(x: Array, w: Array, sigma: Array) -> tuple[Array, Array, Mask]:
     """Return lower and upper bounds, and which of each have rows gathered there."""
     ends = np.zeros((2, x.shape[1]))
     seen = np.zeros((2, x.shape[1]), bool)
     for j, column in enumerate(x.T):
         for k, sign in enumerate((1.0, -1.0)):
-            end, seen[k, j] = _end(sign * column, w, sigma)
+            end, seen[k, j] = _end(sign * column, w, sigma[:, j])
             ends[k, j] = sign * end
     crossing = ends[0] >= ends[1]
     ends = np.where(crossing, np.vstack([x.min(axis=0), x.max(axis=0)]), ends)
     return ends[0], ends[1], seen & ~crossing
 
 
-def _end(v: Array, w: Array, sigma: float) -> tuple[float, bool]:
+def _end(v: Array, w: Array, sigma: Array) -> tuple[float, bool]:
     """Return the lower end of values with noise, and whether many gather there.
 
     It lies where the values below it are as far from it as noise is from its middle, and no
     denser above than a region that begins there would leave them.
     """
     order = np.argsort(v, kind="stable")
-    v, w = v[order], w[order]
+    v, w, sigma = v[order], w[order], np.maximum(sigma[order], FINEST)
     count = np.cumsum(w)
-    middle = np.cumsum(w * v) / count + BELOW * sigma
+    middle = np.cumsum(w * (v + BELOW * sigma)) / count
     behind = np.append(v[1:], np.inf)
     above = np.append(0.0, count)[np.searchsorted(v, middle + 2.0 * sigma)] - count
     k = int(np.flatnonzero((behind >= middle) & (above <= 6.0 * count))[0])
-    end = float(middle[k])
-    edges = np.searchsorted(v, [end - 2.0 * sigma, end + 2.0 * sigma, end + 6.0 * sigma])
+    end, near = float(middle[k]), float(sigma[k])
+    edges = np.searchsorted(v, [end - 2.0 * near, end + 2.0 * near, end + 6.0 * near])
     there, beyond = np.diff(np.append(0.0, count)[edges])
     return end, bool(there > beyond / 2.0 + NEAR * np.sqrt(beyond / 2.0 + 1.0))

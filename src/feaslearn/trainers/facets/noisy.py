@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -21,14 +22,18 @@ from feaslearn.tolerances import (
     ZERO_PRICE,
 )
 from feaslearn.trainers.facets.noise import (
+    FINEST,
     FLAT,
     LESS_FLAT,
     NEAR,
     UNLIKELY,
+    Noise,
     answers_to_prices,
     hidden_equalities,
+    noise_profiles,
     noisy_bounds,
 )
+from feaslearn.trainers.facets.polish import Vertices, dual_rows, newton, steps
 from feaslearn.trainers.facets.rows import Learned, Rows, Task, known_ends, standard_rows
 
 #: Noise, in standard deviations, where nothing in the data tells.
@@ -43,8 +48,15 @@ SAME = 1e-3
 MOST_ROWS = 10_000
 #: Folds of rows that confirm a facet, and standard errors by which they gain.
 FOLDS, GAIN = 5, 2.0
-#: Rows of a vertex with a smaller singular value say nothing about each of them.
-SINGULAR = 1e-3
+#: Evidence that proves a facet, in rows and in nats; errors beyond which it cuts a row off, and
+#: over which rows that are not on it are spread at least.
+PROVEN, PROVEN_NATS, CUT_OFF, WIDE = 3.0, 10.0, 1.5, 3.0
+#: Share of the rows that may stay unexplained where there is no noise.
+MOST_OPEN = 0.1
+#: Candidates with most evidence whose effect is looked at.
+TRIED = 8
+#: Facets of a greater cosine on which the same rows lie within a share of their errors are one.
+ALIKE, SAME_ERRORS = 0.99, 0.3
 
 
 def learn_noisy(task: Task, noise: float | None = None) -> Learned:
@@ -62,34 +74,64 @@ def learn_noisy(task: Task, noise: float | None = None) -> Learned:
         first, w = first[kept], w[kept]
     some = task.rows(first)
     rows, units = standard_rows(
-        some.features, some.costs, some.decisions, some.known, None, task.balance
+        some.features, some.costs, some.decisions, some.known, None, task.balance, exact=False
     )
-    fit = _best_start(rows, w, task, noise)
     most = len(rows.x) if task.max_facets is None else task.max_facets
-    fit.learn(most if answers_to_prices(rows, w) else 0)
+    fit = _without_noise(rows, w, task, most) if noise is None else None
+    if fit is None:
+        starts = _starts(rows, w, task, noise)
+        for start in starts:
+            start.learn(most)
+        fit = min(starts, key=lambda each: float(each.error.sum()) + len(each.E) * each.price)
     learned = units.revert(fit.region(), rows.P, np.flatnonzero(units.moving), rows.scale)
     seen = np.zeros((2, len(units.moving)), bool)
     seen[:, units.moving] = fit.seen
     error = (task.solve(learned).decisions - task.decisions) / units.std
-    far = ~(np.abs(error).max(axis=1, initial=0.0) <= UNLIKELY * fit.sigma)
+    level = fit.noise.typical
+    far = ~(np.abs(error).max(axis=1, initial=0.0) <= UNLIKELY * level)
     kinds = ("noisy",) * len(fit.a)
-    return Learned(learned, kinds, seen[0], seen[1], far, "noisy", fit.sigma)
+    # Decisions beyond an end tell less: values spread behind a facet look the same.
+    told = bool(len(fit.E)) or noise is not None
+    return Learned(learned, kinds, seen[0], seen[1], far, "noisy", level, told=told)
 
 
-def _best_start(rows: Rows, w: Array, task: Task, noise: float | None) -> _Fit:
+def _without_noise(rows: Rows, w: Array, task: Task, most: int) -> _Fit | None:
+    """Return what is learned from rows that may be exact, None if that explains too few of them.
+
+    Without an equality or atoms nothing tells that there is no noise but that all goes without it.
+    """
+    if len(rows.E) or rows.x_error.any():
+        return None
+    fit = _Fit(rows, w, task, FINEST, FLAT, np.ones_like(rows.x))
+    if len(fit.E) > len(rows.E):
+        return None
+    fit.learn(most)
+    missed = fit.far**2 > fit.n + UNLIKELY * np.sqrt(2.0 * fit.n)
+    return fit if missed.mean() < MOST_OPEN else None
+
+
+def _starts(rows: Rows, w: Array, task: Task, noise: float | None) -> list[_Fit]:
     """Return the equalities and bounds under which decisions are predicted best.
 
-    The data do not say whether the noise of each decision is the same in its own unit or in its
-    spread, which decides the direction of least variance. Where nothing tells the noise, it may be
-    so large that equalities are hardly flatter than others; and so they may be in one unit where
-    there are some in the other.
+    The data do not say how noise differs between entries, which decides the direction of least
+    variance. Where nothing tells the noise, it may be so large that equalities are hardly flatter
+    than others; and so they may be under one profile where there are some under the other. Whether
+    such an equality is one shows only when facets are learned with and without it.
     """
-    units = (np.ones(rows.x.shape[1]), rows.scale)
-    starts = [_Fit(rows, w, task, noise, FLAT, unit) for unit in units]
-    if any(len(fit.E) for fit in starts) or not any(fit.told for fit in starts):
-        without = [unit for unit, fit in zip(units, starts, strict=True) if not len(fit.E)]
-        starts += [_Fit(rows, w, task, noise, LESS_FLAT, unit) for unit in without]
-    return min(starts, key=lambda fit: float(fit.error.sum()))
+    profiles = noise_profiles(rows)
+    starts = [_Fit(rows, w, task, noise, FLAT, profile) for profile in profiles]
+    if len(profiles) > 1 and starts[-1].grows() < UNLIKELY:
+        profiles, starts = profiles[:-1], starts[:-1]
+    doubtful = []
+    if any(len(fit.E) for fit in starts) or not any(fit.noise.told for fit in starts):
+        without = [each for each, fit in zip(profiles, starts, strict=True) if not len(fit.E)]
+        doubtful = [_Fit(rows, w, task, noise, LESS_FLAT, profile) for profile in without]
+    best = [
+        min(some, key=lambda fit: float(fit.error.sum()))
+        for some in (starts, [fit for fit in doubtful if len(fit.E) > len(rows.E)])
+        if some
+    ]
+    return best if len(best) > 1 and best[1].error.sum() < best[0].error.sum() else best[:1]
 
 
 def _within(task: Task) -> KnownLimits:
@@ -121,20 +163,28 @@ class _Fit:
         task: Task,
         noise: float | None,
         flat: float,
-        unit: Array,
+        profile: Array,
     ) -> None:
         self.rows, self.w, self.known, self.random = rows, w, rows.known, task.random
         self.late, self.progress = task.late, task.progress
         self.N, self.n = rows.x.shape
         given = self.known.E if self.known is not None else rows.E[:0]
-        sigma, E, e = hidden_equalities(rows, w, np.vstack([rows.E, given]), flat, unit)
-        self.told, self.sigma = sigma > 0.0, noise or sigma or FAINT
+        fixed = np.vstack([rows.E, given])
+        level, E, e = 1.0, rows.E[:0], rows.e[:0]
+        if not rows.rounded:
+            level, E, e = hidden_equalities(rows, w, fixed, profile, flat)
+        sigma = np.maximum((noise or level or FAINT) * profile, np.maximum(rows.x_error, FINEST))
+        self.noise = Noise(sigma, rows.F_cov, level > 0.0)
+        self.residual, self.level = self.noise.residual, self.noise.typical
         if task.balance is not None:  # equalities that were given are all there are
             E, e = E[:0], e[:0]
         self.E, self.e = np.vstack([rows.E, E]), np.vstack([rows.e, e])
         self.flat = np.vstack([self.E, given])
         self.a, self.f = np.zeros((0, self.n)), np.zeros((0, rows.F.shape[1]))
-        self.lo, self.up, self.seen = noisy_bounds(rows.x, w, self.sigma)
+        self.lo, self.up = (side @ rows.one / (rows.one @ rows.one) for side in rows.sides)
+        self.seen = np.stack([rows.seen_lo, rows.seen_up])
+        if not rows.rounded:
+            self.lo, self.up, self.seen = noisy_bounds(rows.x, w, sigma)
         if self.known is not None:
             lower, upper = known_ends(self.known)
             self.lo = np.where(self.seen[0] | np.isinf(lower), self.lo, np.minimum(self.lo, lower))
@@ -144,11 +194,24 @@ class _Fit:
         self.nw = self.W.shape[1]
         self.R = self.nw + rows.F.shape[1]
         self.metric = rows.scale**2 / max(float((rows.scale**2).sum()), TINY) * self.n
-        self.ridge = np.diag(np.r_[np.ones(self.nw), np.full(self.R - self.nw, 0.1)])
-        self.ridge *= self.sigma**2
+        self.prior = np.r_[np.ones(self.nw), np.full(self.R - self.nw, 0.1)]
+        #: Otherwise a facet that predicts would only shrink the region to its middle.
+        self.answers = answers_to_prices(rows, w)
         self.open_bounds()
         self.Z = np.ascontiguousarray(np.hstack([-rows.x @ self.W, rows.F]))
         self.refresh()
+
+    def grows(self) -> float:
+        """Return the evidence, in nats, that residuals of equalities are larger in some rows."""
+        found = 0.0
+        for normal, right in zip(self.E, self.e, strict=True):
+            residual = (self.rows.x @ normal - self.rows.F @ right) ** 2
+            spread = self.noise.of_slack(normal, right)
+            spread = spread / np.exp(np.average(np.log(spread), weights=self.w))
+            even = np.average(residual, weights=self.w)
+            ratio = np.average(residual / spread**2, weights=self.w) / max(float(even), TINY)
+            found -= 0.5 * float(self.w.sum() * np.log(max(float(ratio), TINY)))
+        return found
 
     # ---- the region so far
     def region(self) -> FacetRows:
@@ -169,10 +232,11 @@ class _Fit:
         self.found, self.error = found, self.errors(found, np.arange(self.N))
         self.y = np.where((found.status == OPTIMAL)[:, None], found.decisions, self.rows.x)
         self.d = (self.y - self.rows.x) @ self.W
-        self.far = np.linalg.norm(self.y - self.rows.x, axis=1)
+        self.far = np.linalg.norm((self.y - self.rows.x) / self.residual, axis=1)
         noise = self.n + UNLIKELY * np.sqrt(2.0 * self.n)
         gain = ((self.rows.x - self.y) * self.rows.c).sum(axis=1)
-        self.open = (self.far > np.sqrt(noise) * self.sigma) & (gain > -NEAR * self.sigma)
+        doubt = NEAR * np.sqrt((self.rows.c**2 * self.noise.sigma**2).sum(axis=1))
+        self.open = (self.far > np.sqrt(noise)) & (gain > -doubt)
 
     @property
     def state(self) -> tuple[Array, ...]:
@@ -189,7 +253,7 @@ class _Fit:
         for step in range(12):
             if (self.rows.solve(self.region(), every).status == OPTIMAL).all():
                 return
-            move = self.sigma * 2.0 ** (step - 3)
+            move = self.level * 2.0 ** (step - 3)
             self.lo = lo - move * (~self.seen[0] | (step > 3))
             self.up = up + move * (~self.seen[1] | (step > 3))
 
@@ -197,13 +261,25 @@ class _Fit:
     def split(self, t: Array) -> tuple[Array, Array]:
         return self.W @ t[: self.nw], t[self.nw :]
 
+    def errors_of(self, t: Array) -> Array:
+        """Return the deviation of the slack of each row at a facet."""
+        return np.maximum(self.noise.of_slack(*self.split(t)), FINEST)
+
     def regression(self, used: Indices, u: Array, v: Array) -> _Cut | None:
         """Return the facet of least weighted squared slack with v't > 0, of length one."""
-        Z = self.Z[used]
-        M = (Z * (u * self.w[used])[:, None]).T @ Z + self.ridge
-        t = np.linalg.solve(M, np.append(v, np.zeros(self.R - self.nw)))
-        size = float(np.linalg.norm(t[: self.nw]))
-        return _Cut(t / size, used, u, v) if size > ROUNDING and np.isfinite(t).all() else None
+        Z, s = self.Z[used], np.sqrt((self.noise.sigma[used] ** 2).mean(axis=1))
+        t = np.zeros(0)
+        for _ in range(2):  # the noise of slacks depends on the facet
+            M = (Z * (u * self.w[used] / s**2)[:, None]).T @ Z + np.diag(self.prior)
+            M += DEPENDENT_TOL * np.diag(M.diagonal())  # exact rows leave no room for the prior
+            t = np.linalg.solve(M, np.append(v, np.zeros(self.R - self.nw)))
+            size = float(np.linalg.norm(t[: self.nw]))
+            if not (size > ROUNDING * self.level**2 and np.isfinite(t).all()):
+                return None
+            t = t / size
+            s = self.errors_of(t)
+            s = np.maximum(s, np.median(s) / 4.0)[used]
+        return _Cut(t, used, u, v)
 
     def cut(self, G: Indices) -> _Cut | None:
         """Return a facet close to a group of rows with few rows beyond it.
@@ -219,13 +295,13 @@ class _Fit:
             found = self.regression(used, u[used], v)
             if found is None:
                 return None
-            slack = self.Z @ found.t
-            size = np.maximum(np.abs(slack), self.sigma) / self.sigma
-            u = np.where(slack < -self.sigma, BEYOND / size, 0.0)
+            slack, s = self.Z @ found.t, self.errors_of(found.t)
+            size = np.maximum(np.abs(slack), s) / s
+            u = np.where(slack < -s, BEYOND / size, 0.0)
             if k < 5:
                 u[G] = np.maximum(u[G], 1.0 / size[G])
                 continue
-            off = self.open & (self.d @ found.t[: self.nw] > NEAR * self.sigma)
+            off = self.open & (self.d @ found.t[: self.nw] > NEAR * s)
             if off.sum() < 3:
                 return None
             scale = float(np.median(size[G])) if k == 5 else max(scale / 2.0, 1.0)
@@ -237,7 +313,7 @@ class _Fit:
         for _ in range(steps):
             if found is None:
                 return None
-            slack, near = self.Z @ found.t, NEAR * self.sigma
+            slack, near = self.Z @ found.t, NEAR * self.errors_of(found.t)
             on = self.open & (np.abs(slack) < near) & (self.d @ found.t[: self.nw] > near)
             if on.sum() < 3:
                 return None
@@ -260,7 +336,8 @@ class _Fit:
     @property
     def price(self) -> float:
         """By how much a facet must lower the squared errors to pay for its parameters."""
-        return float(self.sigma**2 * self.R * np.log(self.w.sum() + 1.0))
+        square = float((self.noise.sigma**2).mean(axis=0) @ self.metric) / self.n
+        return float(square * self.R * np.log(self.w.sum() + 1.0))
 
     def worthwhile(self, cut: _Cut) -> bool:
         """Say whether a facet pays for its parameters, and found without a fold predicts it."""
@@ -283,9 +360,49 @@ class _Fit:
             found += share * (part[U] @ part[i]) / (length[U] * length[i])
         return found
 
+    def evidence(self, t: Array) -> tuple[float, float]:
+        """Return the evidence in nats that rows on a facet are no accident, and that of one row.
+
+        Open rows that it cuts off lie on it within their errors s, where others are spread by a
+        scale: ``sum log(scale / s) - (slack / s)^2 / 2``, less what the directions cost that they
+        determine (Laplace), less one row at most for each that lies beyond it.
+        """
+        slack, s = self.Z @ t, self.errors_of(t)
+        on = self.open & (np.abs(slack) < NEAR * s) & (self.d @ t[: self.nw] > CUT_OFF * s)
+        rest = np.abs(slack[~on])
+        scale = float(np.median(rest)) if len(rest) > self.R else 1.0
+        scale = max(scale, WIDE * float(np.median(s)))
+        row = float(np.log(scale / np.median(s)))
+        if not on.any():
+            return 0.0, row
+        w, z = self.w[on], slack[on] / s[on]
+        sizes = np.linalg.svd(self.Z[on] * (np.sqrt(w) / s[on])[:, None], compute_uv=False)
+        beyond = slack < -NEAR * s
+        lost = np.minimum(0.5 * (slack[beyond] / s[beyond]) ** 2, row) @ self.w[beyond]
+        gained = w @ (np.log(scale / s[on]) - 0.5 * z**2)
+        return float(gained - lost - 0.5 * np.log1p(sizes**2).sum()), row
+
+    def sure(self, t: Array) -> bool:
+        """Say whether the rows on a facet prove it, and it explains no fewer rows."""
+        worth, row = self.evidence(t)
+        if worth < max(PROVEN * row, PROVEN_NATS) or self.is_known(t):
+            return False
+        return float(self.gains(t, np.arange(self.N)).sum()) > 0.0
+
+    def is_known(self, t: Array) -> bool:
+        """Say whether the rows on a facet lie on one that is there."""
+        slack, s = self.Z @ t, self.errors_of(t)
+        on = self.open & (np.abs(slack) < NEAR * s) & (self.d @ t[: self.nw] > CUT_OFF * s)
+        for a, f in zip(self.a, self.f, strict=True):
+            other = np.append(a @ self.W, f)
+            apart = np.abs(self.Z[on] @ other - slack[on])
+            if t[: self.nw] @ other[: self.nw] > ALIKE and np.mean(apart / s[on]) < SAME_ERRORS:
+                return True
+        return False
+
     def grow(self, most: int, tries: int = 16, patience: int = 6) -> None:
-        """Add facets found from groups of rows displaced alike, while they are worthwhile."""
-        every, cool, fails = np.arange(self.N), np.zeros(self.N), 0
+        """Add facets found from groups of rows displaced alike, those with most evidence first."""
+        cool, fails = np.zeros(self.N), 0
         while fails < patience and len(self.a) < most and not self.late():
             U = np.flatnonzero(self.open)
             if len(U) < 3 or not self.nw:
@@ -302,69 +419,107 @@ class _Fit:
                     if each is not None and not any(
                         float(np.abs(each.t - other.t).max()) < SAME for _, other in found
                     ):
-                        found.append((float(self.gains(each.t, every).sum()), each))
+                        found.append((self.evidence(each.t)[0], each))
             fails += 1
             if self.progress is not None:
                 self.progress(int((~self.open).sum()), len(self.a))
-            for _, cut in sorted(found, key=lambda pair: -pair[0])[:3]:
-                if len(self.a) < most and self.worthwhile(cut):
-                    a, f = self.split(cut.t)
-                    self.place(*self.state[:2], np.vstack([self.a, a]), np.vstack([self.f, f]))
-                    cool[:], fails = 0.0, 0
+            found.sort(key=lambda pair: -pair[0])
+            if self.add(found, most, self.sure) or (
+                self.answers and self.add_worthwhile(found, most)
+            ):
+                cool[:], fails = 0.0, 0
+
+    def add(
+        self, found: list[tuple[float, _Cut]], most: int, test: Callable[[Array], bool]
+    ) -> bool:
+        """Add the facets that pass a test, one after the other."""
+        before = len(self.a)
+        for _, cut in found:
+            if len(self.a) < most and test(cut.t):
+                self.insert(cut.t)
+        return len(self.a) > before
+
+    def add_worthwhile(self, found: list[tuple[float, _Cut]], most: int) -> bool:
+        """Add facets that predict: of those with most evidence, under which errors fall most."""
+        every, before = np.arange(self.N), len(self.a)
+        gains = [(float(self.gains(cut.t, every).sum()), cut) for _, cut in found[:TRIED]]
+        for _, cut in sorted(gains, key=lambda pair: -pair[0])[:3]:
+            if len(self.a) < most and self.worthwhile(cut):
+                self.insert(cut.t)
+        return len(self.a) > before
+
+    def insert(self, t: Array) -> None:
+        a, f = self.split(t)
+        self.place(*self.state[:2], np.vstack([self.a, a]), np.vstack([self.f, f]))
 
     # ---- all rows together
     def misfit(self) -> float:
         """Return the sum of squared errors; those that noise does not explain grow linearly."""
-        limit = NEAR * self.sigma * np.sqrt(self.n)
-        far = np.where(self.found.status == OPTIMAL, self.far, np.sqrt(EMPTY * self.n))
+        limit = NEAR * np.sqrt(self.n)
+        far = np.where(self.found.status == OPTIMAL, self.far, np.sqrt(EMPTY * self.n) / self.level)
         return float(self.w @ np.where(far < limit, far**2, limit * (2.0 * far - limit)))
 
-    def polish(self, steps: int = 8) -> None:
-        """Gauss-Newton: while its active rows stay, a decision is linear in them."""
-        for _ in range(steps):
+    def polish(self, most: int = 8) -> None:
+        """Take the best of the steps, while they lower the misfit."""
+        for _ in range(most):
             if self.late():
                 return
             before, loss, state = self.misfit(), float(self.error.sum()), self.state
-            rows, lo, up = np.split(self.step(), [-2 * self.n, -self.n])
-            rows = rows.reshape(-1, self.R)
-            normals, sides = rows[:, : self.nw] @ self.W.T, rows[:, self.nw :]
-            for size in (1.0, 0.5, 0.2, 0.05):
-                a, f = state[2] + size * normals, state[3] + size * sides
-                length = np.linalg.norm(a, axis=1, keepdims=True)
-                self.place(state[0] + size * lo, state[1] + size * up, a / length, f / length)
-                if self.misfit() < before * (1.0 - 1e-4) and self.error.sum() <= loss:
-                    break
-            else:
-                self.place(*state)
+            best, taken = before * (1.0 - 1e-4), None
+            for step in self.steps():
+                rows, lo, up = np.split(step, [-2 * self.n, -self.n])
+                rows = rows.reshape(-1, self.R)
+                normals, sides = rows[:, : self.nw] @ self.W.T, rows[:, self.nw :]
+                for size in (1.0, 0.5, 0.2, 0.05):
+                    a, f = state[2] + size * normals, state[3] + size * sides
+                    length = np.linalg.norm(a, axis=1, keepdims=True)
+                    new = state[0] + size * lo, state[1] + size * up, a / length, f / length
+                    self.place(*new)
+                    misfit = self.misfit()
+                    if misfit < best and self.error.sum() <= loss:
+                        best, taken = misfit, new
+                    elif taken is not None:
+                        break
+            self.place(*(state if taken is None else taken))
+            if taken is None:
                 return
 
-    def step(self) -> Array:
-        """Return the damped step of all facets, lower and upper bounds."""
+    def steps(self) -> Iterator[Array]:
+        """Yield steps of all facets, lower and upper bounds."""
         lower, upper = np.tile(self.lo, (self.N, 1)), np.tile(self.up, (self.N, 1))
         if self.known is not None:
             lower = np.maximum(lower, self.known.lower)
             upper = np.minimum(upper, self.known.upper)
-        at_lo, at_up = self.y < lower + FEASIBILITY_TOL, self.y > upper - FEASIBILITY_TOL
-        always = np.ones((self.N, len(self.flat)), bool)
-        points = Vertices(
-            np.vstack([self.a, self.flat]),
-            np.hstack([self.found.prices[:, len(self.E) :] > ZERO_PRICE, always]),
-            at_lo,
-            at_up,
-            at_lo & (lower == self.lo),
-            at_up & (upper == self.up) & ~at_lo,
-        )
-        limit = NEAR * self.sigma * np.sqrt(self.n)
+        A = np.vstack([self.a, self.flat])
+
+        def vertices(x: Array, near: Array, active: Mask) -> Vertices:
+            at_lo, at_up = x < lower + near, x > upper - near
+            at_up &= ~at_lo
+            every = np.hstack([active, np.ones((self.N, len(self.flat)), bool)])
+            own = at_lo & (lower == self.lo), at_up & (upper == self.up)
+            return Vertices(A, len(self.flat), every, at_lo, at_up, *own)
+
+        held = self.found.prices[:, len(self.E) :] > ZERO_PRICE
+        points = vertices(self.y, np.full(self.n, FEASIBILITY_TOL), held)
+        limit = NEAR * np.sqrt(self.n)
         w = self.w * np.minimum(1.0, limit / self.far.clip(ROUNDING))
         w *= self.found.status == OPTIMAL
-        damping = np.tile(UNLIKELY * self.ridge.diagonal(), len(self.a))
-        damping = np.append(damping, np.full(2 * self.n, self.sigma**2))
+        damping = np.append(np.tile(UNLIKELY * self.prior, len(self.a)), np.ones(2 * self.n))
         z = np.hstack([-self.y @ self.W, self.rows.F])
-        return newton_step(points, z, self.rows.x - self.y, w, damping)
+        step = newton(points, z, self.rows.x - self.y, w[:, None] / self.residual**2, damping)
+        fine = self.far**2 < self.n + 2.0 * np.sqrt(2.0 * self.n)
+        c = self.rows.c
+        kept = dual_rows(points, np.flatnonzero(fine), c, self.W, self.R)
+        slack = np.abs(self.rows.F @ self.f.T - self.rows.x @ self.a.T)
+        noise = [self.noise.of_slack(a, f) for a, f in zip(self.a, self.f, strict=True)]
+        near = slack < NEAR * np.array(noise).reshape(-1, self.N).T
+        seen = vertices(self.rows.x, NEAR * self.noise.sigma, near)
+        wished = dual_rows(seen, np.flatnonzero(~fine), c, self.W, self.R)
+        return steps(step, kept, wished)
 
     def learn(self, most: int, cycles: int = 4) -> None:
-        """Grow and polish in turn; return to equalities and bounds if they were as good."""
-        plain, last = (self.state, float(self.error.sum())), np.inf
+        """Grow and polish in turn; return to equalities and bounds alone if they are as good."""
+        start, last = self.state, np.inf
         for _ in range(cycles):
             self.grow(most)
             self.polish()
@@ -373,8 +528,14 @@ class _Fit:
             last = float(self.error.sum())
         self.prune()
         self.fill()
-        if float(self.error.sum()) > plain[1] or (self.found.status != OPTIMAL).any():
-            self.place(*plain[0])
+        grown, paid = self.state, float(self.error.sum()) + len(self.a) * self.price
+        empty = (self.found.status != OPTIMAL).any()
+        self.place(*start)
+        self.polish()
+        if not empty and float(self.error.sum()) > paid:
+            self.place(*grown)
+        elif (self.found.status != OPTIMAL).any():
+            self.place(*start)
 
     def prune(self) -> None:
         """Drop facets that do not pay for their parameters now that others are there."""
@@ -392,78 +553,11 @@ class _Fit:
             if not len(empty):
                 return
             x = self.rows.x[empty]
-            out = size * np.maximum((x @ a.T - self.rows.F[empty] @ f.T).max(axis=0), 0.0)
+            noise = [np.median(self.noise.of_slack(*each)) for each in zip(a, f, strict=True)]
+            beyond = (x @ a.T - self.rows.F[empty] @ f.T).max(axis=0)
+            out = size * np.maximum(beyond, NEAR * np.array(noise))
             below = size * np.maximum(lo - x.min(axis=0), 0.0)
             above = size * np.maximum(x.max(axis=0) - up, 0.0)
             self.place(lo - below, up + above, a, f + np.outer(out, self.rows.one))
         while len(self.a) and (self.found.status != OPTIMAL).any():
             self.place(*self.state[:2], self.a[:-1], self.f[:-1])
-
-
-# Gauss-Newton steps of facets and bounds: while active rows stay, a decision is linear in them.
-
-
-class Vertices(NamedTuple):
-    """Optimal decisions and what holds them.
-
-    ``A`` (r, n) facets above other rows, ``active`` (N, r) which of them hold each decision,
-    ``at_lower`` and ``at_upper`` (N, n) the bounds that do, and of those ``own_lower`` and
-    ``own_upper`` the ones that may move.
-    """
-
-    A: Array
-    active: Mask
-    at_lower: Mask
-    at_upper: Mask
-    own_lower: Mask
-    own_upper: Mask
-
-
-def newton_step(points: Vertices, z: Array, miss: Array, w: Array, damping: Array) -> Array:
-    """Return the step of facets, each of the width of z, and of lower and upper bounds.
-
-    ``z`` (N, R) is how the slack of a facet at a decision answers to its numbers, ``miss`` (N, n)
-    what the decisions lack, ``w`` (N,) weights.
-    """
-    (N, n), R = miss.shape, z.shape[1]
-    s = (len(damping) - 2 * n) // R
-    # How decisions answer to the right-hand sides of facets and to bounds, by products.
-    SS, SB, gs = np.zeros((N, s, s)), np.zeros((N, s, 2 * n)), np.zeros((N, s))
-    BB, gb = np.zeros((2 * n, 2 * n)), np.zeros(2 * n)
-    pattern = np.hstack(points[1:])
-    _, first, group = np.unique(pattern, axis=0, return_index=True, return_inverse=True)
-    for k, i in enumerate(first):
-        answer = _answer(points, int(i), s)
-        if answer is None:
-            continue
-        rows, box = answer
-        members = np.flatnonzero(group.ravel() == k)
-        SS[members], SB[members] = rows.T @ rows, rows.T @ box
-        BB += w[members].sum() * box.T @ box
-        gs[members] = miss[members] @ rows
-        gb += (w[members] @ miss[members]) @ box
-    H, zw = np.diag(damping), z * w[:, None]
-    for j in range(s):
-        block = slice(j * R, (j + 1) * R)
-        H[block, : s * R] += zw.T @ (SS[:, j, :, None] * z[:, None, :]).reshape(N, s * R)
-        H[block, s * R :] += zw.T @ SB[:, j]
-    H[s * R :, : s * R] = H[: s * R, s * R :].T
-    H[s * R :, s * R :] += BB
-    return np.asarray(np.linalg.solve(H, np.append((gs.T @ zw).ravel(), gb)))
-
-
-def _answer(points: Vertices, i: int, s: int) -> tuple[Array, Array] | None:
-    """Return how decision i moves with the first s rows and with bounds, None if no vertex."""
-    fixed = points.at_lower[i] | points.at_upper[i]
-    free, on, at = np.flatnonzero(~fixed), np.flatnonzero(points.active[i]), np.flatnonzero(fixed)
-    if len(on) != len(free):
-        return None
-    U, sizes, V = np.linalg.svd(points.A[np.ix_(on, free)])
-    if sizes.min(initial=1.0) < SINGULAR:
-        return None
-    inverse, n = (V.T / sizes) @ U.T, len(fixed)
-    rows, box = np.zeros((n, s)), np.zeros((n, n))
-    rows[np.ix_(free, on[on < s])] = inverse[:, on < s]
-    box[at, at] = 1.0
-    box[np.ix_(free, at)] = -inverse @ points.A[np.ix_(on, at)]
-    return rows, np.hstack([box * points.own_lower[i], box * points.own_upper[i]])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -29,8 +29,13 @@ SPREAD = 3.5
 UNEQUAL = 10.0
 #: The step of a grid in standard deviations of its rounding.
 STEP = float(np.sqrt(12.0))
+#: Rounding by a larger part of the standard deviation of a decision is noise.
+COARSEST = 1e-4
 #: A grid whose step is a larger part of the standard deviation is no rounding but integrality.
 COARSE = 0.05
+#: Values of a column on a grid of its own: how many it has at least, parts of the least distance
+#: that are tried as a step, steps in its range at most, and how far off values may be, in steps.
+LEVELS, MOST_PARTS, FINEST_GRID, OFF_GRID = 12, 5, 1e6, 1e-3
 #: Steps of the grids that values are written on, within a decade.
 STEPS = (1.0, 0.5, 0.25, 0.2)
 
@@ -64,6 +69,7 @@ class Task:
             features=self.features[which],
             costs=self.costs[which],
             decisions=self.decisions[which],
+            weights=None if self.weights is None else self.weights[which],
             known=known,
         )
 
@@ -87,7 +93,8 @@ class Learned(NamedTuple):
     rows leave a family), "other" (the other side of a facet), "rare" (no more rows than
     parameters) or "noisy". ``unexplained`` marks the rows that are still not optimal. ``data`` says
     whether decisions are "exact", "rounded" or "noisy", ``error`` by how much, in standard
-    deviations of the decisions.
+    deviations of the decisions, ``told`` whether the data show that; ``exceptional`` marks rows that
+    were left out of everything.
     """
 
     rows: FacetRows
@@ -97,6 +104,8 @@ class Learned(NamedTuple):
     unexplained: Mask
     data: str = "exact"
     error: float = 0.0
+    exceptional: Mask | None = None
+    told: bool = True
 
 
 @dataclass(eq=False)
@@ -105,7 +114,8 @@ class Rows:
 
     ``x`` (N, n) decisions that move; ``F`` (N, r) linearly independent features, ``F = phi @ P``;
     ``c`` (N, n) costs of length one; ``scale`` (n,) the unit of each decision; ``x_error`` (n,) and
-    ``F_cov`` (r, r) the errors they were written with; equalities ``E x = e F``; bounds ``lower F``
+    ``F_cov`` (r, r) the errors they were written with, ``grid`` (n,) those of the grid they are on,
+    even if they are exact all the same; equalities ``E x = e F``; bounds ``lower F``
     and ``upper F``, which of them several rows share, and the rows at those; known constraints with
     the normals ``K`` (p, n) of their equalities, ``G`` (m, n) of their rows ``G x <= g``, and the
     rows on which these bind.
@@ -117,6 +127,7 @@ class Rows:
     c: Array
     scale: Array
     x_error: Array
+    grid: Array
     F_cov: Array
     E: Array
     e: Array
@@ -130,6 +141,7 @@ class Rows:
     K: Array
     G: Array
     on_G: Mask
+    zero: Array
 
     @property
     def one(self) -> Array:
@@ -145,16 +157,41 @@ class Rows:
     def exact(self) -> bool:
         """Whether the rows show that there is no noise: an equality, or atoms at extremes.
 
-        Continuous noise leaves no equality at rounding and no value that many rows share.
+        Continuous noise leaves no equality at rounding and no value that many rows share; but noise
+        in proportion to the value leaves zeros what they are.
         """
-        if len(self.E):
-            return True
-        for v, at_lo, at_up in zip(self.x.T, self.at_lo.T, self.at_up.T, strict=True):
-            inner = np.unique(v[~(at_lo | at_up)], return_counts=True)[1]
-            ends = max(int(at_lo.sum()), int(at_up.sum()))
-            if ends > max(3, 0.005 * len(v), 2 * int(inner.max(initial=1))):
-                return True
-        return False
+        return bool(len(self.E)) or any(not at_zero for at_zero in self._atoms())
+
+    @property
+    def may_be_rounded(self) -> bool:
+        """Whether decisions are on a grid too fine for integers, with no sign of rounding."""
+        usual = float(np.median(self.grid)) if len(self.grid) else 0.0
+        return not len(self.E) and COARSEST < usual <= COARSE
+
+    @property
+    def sides(self) -> tuple[Array, Array]:
+        """The coefficients (n, r) of lower and upper bounds."""
+        return self.lower, self.upper
+
+    @property
+    def rounded(self) -> bool:
+        """Whether decisions are on a grid that is their only error, as equalities or atoms say."""
+        return bool(self.x_error.any()) and self.exact
+
+    @property
+    def shares_zero(self) -> bool:
+        """Whether many rows share zero as the extreme of a column, which additive noise forbids."""
+        return any(self._atoms())
+
+    def _atoms(self) -> Iterator[bool]:
+        """Yield for each extreme that more rows share than values inside whether it is zero."""
+        for j, v in enumerate(self.x.T):
+            at = (self.at_lo[:, j], self.at_up[:, j])
+            inner = np.unique(v[~(at[0] | at[1])], return_counts=True)[1]
+            least = max(3, 0.005 * len(v), 2 * int(inner.max(initial=1)))
+            for side in at:
+                if side.sum() > least:
+                    yield bool(np.abs(v[side] - self.zero[j]).max() <= DECISION_TOL)
 
 
 def grid_step(values: Array) -> float:
@@ -176,6 +213,39 @@ def grid_step(values: Array) -> float:
             parts = values / step
             if step > SAME_TOL * size and np.abs(parts - np.round(parts)).max() < VISIBLE_TOL:
                 return step
+    return 0.0
+
+
+def column_steps(x: Array) -> Array:
+    """Return the step (n,) of the grid that each column lies on, 0 where the table has none.
+
+    It is the spacing of the values of each column; columns of few levels take the step that the
+    others have in parts of their range. Where a column has too few rows to show its spacing, it is
+    the step of the whole table.
+    """
+    levels = [np.unique(column) for column in x.T]
+    few = np.array([len(each) < LEVELS for each in levels])
+    found = np.array([0.0 if less else _spacing(v) for v, less in zip(levels, few, strict=True)])
+    if not found.any() or (found[~few] == 0.0).any():
+        return np.full(x.shape[1], grid_step(x))
+    width = np.ptp(x, axis=0)
+    usual = float(np.median(found[~few] / width[~few]))
+    return np.asarray(np.where(few, usual * width, found))
+
+
+def _spacing(levels: Array) -> float:
+    """Return the step of the grid that sorted values lie on, 0 if there is none."""
+    apart = np.diff(levels)
+    width = float(levels[-1] - levels[0])
+    apart = apart[apart > ROUNDING * max(width, float(np.abs(levels).max()))]
+    if not len(apart):
+        return 0.0
+    least = float(apart.min())
+    for part in range(1, MOST_PARTS + 1):
+        places = (levels - levels[0]) * part / least
+        off = np.abs(places - np.round(places)).max()
+        if places[-1] < FINEST_GRID and off < max(OFF_GRID, ROUNDING * places[-1]):
+            return least / part
     return 0.0
 
 
@@ -244,11 +314,13 @@ def equal_coefficients(cov: Array, V: Array, scale: Array, count: float, sure: f
     return V
 
 
-def _is_exact(x: Array, F: Array, E: Array, e: Array, x_error: Array, F_error: Array) -> bool:
+def _is_exact(
+    x: Array, F: Array, E: Array, e: Array, x_error: Array, F_error: Array, few_levels: bool
+) -> bool:
     """Say whether numbers on a grid are exact all the same: integers, or limits that are round.
 
     Where there are equalities, rounding leaves a residual of its size in them; otherwise it leaves
-    hardly a value inside of its column twice.
+    hardly a value inside of its column twice, unless ``few_levels`` prove nothing.
     """
     if not x_error.any() or bool((x_error > COARSE).all()):
         return True
@@ -257,7 +329,7 @@ def _is_exact(x: Array, F: Array, E: Array, e: Array, x_error: Array, F_error: A
         written = np.sqrt(E**2 @ x_error**2 + ((e @ F_error) ** 2).sum(axis=1))
         return bool((level < 0.1 * written).all())
     distinct = max(len(np.unique(column)) for column in x.T)
-    return distinct < len(x) / 4
+    return few_levels and distinct < len(x) / 4
 
 
 def _given_equalities(x: Array, F: Array, rows: Array, K: Array) -> tuple[Array, Array]:
@@ -347,11 +419,12 @@ def standard_rows(
     known: KnownLimits | None = None,
     bounds: tuple[Array, Array] | None = None,
     balance: Array | None = None,
+    exact: bool = True,
 ) -> tuple[Rows, Units]:
     """Return rows in standard units, with the errors they were written with, and the way back.
 
     ``bounds`` are two arrays (n, k) of coefficients of the features, ``balance`` rows (q, n); what
-    is not given is read from the rows.
+    is not given is read from the rows. Numbers on a grid may be ``exact`` all the same.
     """
     phi_mean, phi_std = phi.mean(axis=0), phi.std(axis=0)
     flat = phi_std <= ROUNDING * np.maximum(1.0, np.abs(phi_mean))
@@ -367,12 +440,13 @@ def standard_rows(
     F = phi_ @ P
     own = None if known is None else units.scaled(known, order, scale)
     K = _orthonormal(own.E) if own is not None else np.zeros((0, len(scale)))
-    x_error = np.full(len(scale), grid_step(x[:, moving]) / STEP) / scale
+    x_error = column_steps(x[:, moving]) / STEP / scale
     phi_error = np.where(flat, 0.0, grid_step(phi[:, ~flat]) / phi_std) / STEP
     F_error = P.T * phi_error
     none = np.zeros_like(x_error), np.zeros_like(F_error)
     E, e = _equalities(x_, F, scale, x_error, F_error, K)
-    if _is_exact(x_, F, E, e, x_error, F_error):
+    grid = x_error
+    if _is_exact(x_, F, E, e, x_error, F_error, exact):
         # Equalities hold far better than the grid asks: the numbers are what they are.
         x_error, F_error = none
         E, e = _equalities(x_, F, scale, x_error, F_error, K)
@@ -401,6 +475,7 @@ def standard_rows(
         c=np.ascontiguousarray(costs),
         scale=scale,
         x_error=x_error,
+        grid=grid,
         F_cov=F_cov,
         E=E,
         e=e,
@@ -414,6 +489,7 @@ def standard_rows(
         K=K,
         G=G,
         on_G=on_G,
+        zero=-mean[moving] / scale,
     )
     return rows, units
 
