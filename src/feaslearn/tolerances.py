@@ -92,6 +92,8 @@ ACCEPT_TOL = 1e-6
 #: Accuracy of decisions that a solver found, in standard deviations: closer ones are the same, and
 #: facets through them are as accurate.
 DECISION_TOL = 1e-6
+#: The least noise of decisions, in standard deviations of a column: that of a solver.
+FINEST = 3e-7
 #: Multipliers below this are zero, for rows of norm one and costs of size one.
 ZERO_MULTIPLIER = 1e-6
 #: A face found by a solver that is not wider than this, beside its place, is one point.

@@ -10,7 +10,7 @@ import numpy as np
 from feaslearn.arrays import Array, Indices
 from feaslearn.data import Block
 from feaslearn.inference.roles import FEWEST_ROWS, Finding, Roles, check_roles
-from feaslearn.messages import list_first
+from feaslearn.messages import list_first, row_number
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.tolerances import (
@@ -22,7 +22,8 @@ from feaslearn.tolerances import (
     extent_of,
     powers_of_two,
 )
-from feaslearn.trainers.facets.rows import grid_step
+from feaslearn.trainers.facets.exceptional import exceptional_rows
+from feaslearn.trainers.facets.rows import column_steps, grid_step
 from feaslearn.trainers.standardize import moments
 
 #: Names in a message.
@@ -56,7 +57,7 @@ def check_data(roles: Roles) -> list[Finding]:
     found += sorted(check_roles(roles), key=lambda each: each.level == "ok")
     if len(rows.decisions) < FEWEST_ROWS:
         return found
-    found += [_prices(rows), _signals(rows), _balance(rows), _consistent(rows, complete)]
+    found += [_prices(rows), _signals(rows), _balance(rows, complete), _consistent(rows, complete)]
     return [*found, _linear_cost(rows), *_decisions(rows)]
 
 
@@ -112,15 +113,17 @@ def _signals(rows: Roles) -> Finding:
     return Finding("signals span", "ok", text)
 
 
-def _balance(rows: Roles) -> Finding:
+def _balance(rows: Roles, indices: Indices) -> Finding:
     """Say whether decisions add up to something that signals tell."""
     total = rows.decisions.sum(axis=1)
     spread = float(rows.decisions.std(axis=0).max(initial=0.0))
     inputs = np.column_stack([np.ones(len(total)), rows.signals])
     if rows.decisions.shape[1] < 2 or len(total) < inputs.shape[1] + FEWEST_ROWS or not spread:
         return Finding("balance", "ok", "not looked for")
-    slopes = np.linalg.lstsq(inputs, total, rcond=LSTSQ_TOL)[0]
-    left = float(np.abs(total - inputs @ slopes).max())
+    steps = column_steps(rows.decisions)
+    odd = exceptional_rows(inputs, rows.sign * rows.costs, rows.decisions, steps)
+    slopes = np.linalg.lstsq(inputs[~odd], total[~odd], rcond=LSTSQ_TOL)[0]
+    left = float(np.abs(total - inputs @ slopes)[~odd].max())
     if left > BALANCED * spread:
         return Finding("balance", "ok", "decisions do not add up to a combination of signals")
     used = np.abs(slopes[1:]) * rows.signals.std(axis=0) > VISIBLE_TOL * spread
@@ -128,7 +131,14 @@ def _balance(rows: Roles) -> Finding:
     ones = np.allclose(slopes[1:][used], 1.0, atol=1e-3)
     what = "the sum of" if ones else "a combination of"
     to = f"{what} {list_first(names[:NAMED], len(names))}" if names else f"{slopes[0]:.4g}"
-    return Finding("balance", "ok", f"decisions add up to {to}, to {left:.2g} in every row")
+    if not odd.any():
+        return Finding("balance", "ok", f"decisions add up to {to}, to {left:.2g} in every row")
+    numbers = [str(row_number(indices[i])) for i in np.flatnonzero(odd)]
+    text = (
+        f"decisions add up to {to}, to {left:.2g}, in {int((~odd).sum())} of {len(odd)} rows; not "
+        f"in rows {list_first(numbers[:NAMED], len(numbers))}"
+    )
+    return Finding("balance", "note", text, "A fit of facets leaves these rows out")
 
 
 def _consistent(rows: Roles, indices: Indices) -> Finding:

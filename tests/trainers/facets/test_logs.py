@@ -111,9 +111,9 @@ def test_a_limit_that_nearly_always_binds_has_no_exceptions() -> None:
     x[:, 2] = 3.0 - x[:, 0] - x[:, 1] - spare  # a capacity of three; prices are profits
     features, prices = np.ones((400, 1)), -random.uniform(0.5, 1.5, (400, 3))
     errors = np.zeros(3)
-    assert not exceptional_rows(features, prices, x, errors, np.random.default_rng(1)).any()
+    assert not exceptional_rows(features, prices, x, errors).any()
     # The same rows with costs: a demand of three that some rows did not serve.
-    odd = exceptional_rows(features, -prices, x, errors, np.random.default_rng(1))
+    odd = exceptional_rows(features, -prices, x, errors)
     np.testing.assert_array_equal(odd, spare > 0.0)
 
 
@@ -121,7 +121,7 @@ def test_more_than_a_few_rows_are_no_exceptions() -> None:
     log = draw("power5", "shed", 0.2, 3)
     features, costs = columns(log)
     errors = np.zeros(log.decisions.shape[1])
-    odd = exceptional_rows(features, costs, log.decisions, errors, np.random.default_rng(0))
+    odd = exceptional_rows(features, costs, log.decisions, errors)
     assert not odd.any()
 
 

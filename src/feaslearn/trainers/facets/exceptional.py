@@ -6,36 +6,37 @@ import numpy as np
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.tolerances import DECISION_TOL, LSTSQ_TOL, TINY
+from feaslearn.trainers.facets.rows import STEP
 
 #: Share of the rows that may be exceptional, and random subsets of rows that are tried.
 MOST, DRAWS = 0.05, 100
+#: Seed of the subsets: the same rows are exceptional in every fit.
+SUBSETS = 0
 #: Errors of the balance in more tolerances than this break it.
 BROKEN = 10.0
 #: Share of the rows off the balance that must be on its cheap side, and of the rows in which its
 #: price has one sign.
 CHEAP, ONE_SIGN = 0.1, 0.9
-#: Decisions are inside of their ends by so much, in standard deviations; and how many more columns
-#: are there in rows that are no optimum.
-INSIDE, MORE = 1e-6, 0.5
+#: How many more columns are inside of their ends in rows that are no optimum.
+MORE = 0.5
 
 
-def exceptional_rows(
-    features: Array, costs: Array, decisions: Array, errors: Array, random: np.random.Generator
-) -> Mask:
+def exceptional_rows(features: Array, costs: Array, decisions: Array, steps: Array) -> Mask:
     """Return the rows in which decisions do not add up as in nearly all others.
 
     Subsets of rows say what the sum of decisions would be; the one counts that most rows keep to
-    within their ``errors`` (n,). A sum that nearly always reaches a limit looks the same, but rows
-    off a limit are optimal, too.
+    within the ``steps`` (n,) of the grids they are on. A sum that nearly always reaches a limit
+    looks the same, but rows off a limit are optimal, too.
     """
     total, spread = decisions.sum(axis=1), decisions.std(axis=0)
     N, none = len(total), np.zeros(len(total), bool)
-    tol = BROKEN * (DECISION_TOL * float(np.linalg.norm(spread)) + float(np.linalg.norm(errors)))
+    errors = DECISION_TOL * np.linalg.norm(spread) + np.linalg.norm(steps) / STEP
+    tol = BROKEN * float(errors)
     F = features / np.where(features.std(axis=0) > 0.0, features.std(axis=0), 1.0)
     size = int(np.linalg.matrix_rank(F)) + 1
     if 3 * size > N or (spread > 0.0).sum() < 2:
         return none
-    off = np.ones(N, bool)
+    off, random = np.ones(N, bool), np.random.default_rng(SUBSETS)
     residual = total
     for _ in range(DRAWS):
         some = random.choice(N, size, replace=False)
@@ -58,7 +59,7 @@ def _breaks_rules(x: Array, c: Array, residual: Array, off: Mask) -> bool:
     Off a limit, an optimal decision has more columns at their ends, not fewer; and it is on the
     dear side. What more of the balance costs is read off the columns inside of their ends.
     """
-    room = INSIDE * np.maximum(x.std(axis=0), TINY)
+    room = DECISION_TOL * np.maximum(x.std(axis=0), TINY)
     lower, upper = x[~off].min(axis=0), x[~off].max(axis=0)
     inside = (x > lower + room) & (x < upper - room)
     count = inside.sum(axis=1)

@@ -23,15 +23,14 @@ from feaslearn.tolerances import DECISION_TOL, LSTSQ_TOL, SAME_TOL, SPARSITY_RID
 from feaslearn.trainers.facets.exceptional import exceptional_rows
 from feaslearn.trainers.facets.learn import learn_facets
 from feaslearn.trainers.facets.noisy import learn_noisy
-from feaslearn.trainers.facets.rows import STEP, Learned, Task, column_steps
+from feaslearn.trainers.facets.rows import Learned, Task, column_steps
 from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.trainer import Trained, Trainer, measured
 
 #: Savings beyond so many standard deviations of the errors contradict another decision.
 CLEARLY = 5.0
-#: Seed of the subsets of rows that say what decisions add up to: the same rows are exceptional in
-#: every fit. Rows that are named.
-SUBSETS, NAMED = 0, 10
+#: Rows that a warning names.
+NAMED = 10
 #: Decimal places in which features must agree to be the same signal.
 SAME_SIGNAL = 9
 #: Rows of one signal that are compared with all others of it.
@@ -146,9 +145,8 @@ class FacetLearning(Trainer):
         """Leave exceptional rows out; learn noisy rows where the data or the user say so."""
         odd = np.zeros(len(task.decisions), bool)
         if task.balance is None:
-            steps = column_steps(task.decisions) / STEP
-            random = np.random.default_rng(SUBSETS)
-            odd = exceptional_rows(task.features, task.costs, task.decisions, steps, random)
+            steps = column_steps(task.decisions)
+            odd = exceptional_rows(task.features, task.costs, task.decisions, steps)
         learned = self._learn_sound(task.rows(np.flatnonzero(~odd)) if odd.any() else task)
         unexplained = np.ones(len(odd), bool)
         unexplained[~odd] = learned.unexplained

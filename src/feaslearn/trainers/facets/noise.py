@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.tolerances import DEPENDENT_TOL, LSTSQ_TOL, SAME_TOL, TINY
+from feaslearn.tolerances import DEPENDENT_TOL, FINEST, LSTSQ_TOL, SAME_TOL, TINY
 from feaslearn.trainers.facets.rows import Rows, equal_coefficients
 
 #: Standard errors beyond which a statistic is no accident, and deviations a row is not on a facet.
@@ -16,8 +16,6 @@ UNLIKELY, NEAR = 5.0, 3.0
 FLAT, LESS_FLAT = 0.3, 0.6
 #: Mean distance of normal errors below their middle, in standard deviations.
 BELOW = float(np.sqrt(2.0 / np.pi))
-#: The least noise, in standard deviations of a column: rounding of a solver.
-FINEST = 3e-7
 #: Times that equalities and the weights of rows by their noise are found in turn.
 REWEIGHTED = 4
 

@@ -16,13 +16,13 @@ from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import (
     DEPENDENT_TOL,
     FEASIBILITY_TOL,
+    FINEST,
     ROUNDING,
     SAME_TOL,
     TINY,
     ZERO_PRICE,
 )
 from feaslearn.trainers.facets.noise import (
-    FINEST,
     FLAT,
     LESS_FLAT,
     NEAR,
