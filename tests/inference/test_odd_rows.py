@@ -12,7 +12,8 @@ from feaslearn.inference.roles import Roles
 def test_rows_that_do_not_add_up_are_named() -> None:
     log = draw("power5", "shed", 0.02, 2)
     n = log.decisions.shape[1]
-    names = [tuple(f"{what}{j}" for j in range(9)) for what in "scx"]
+    counts = zip("scx", (log.signals.shape[1] - n, n, n), strict=True)
+    names = [[f"{what}{j}" for j in range(count)] for what, count in counts]
     roles = Roles(log.signals[:, n:], log.signals[:, :n], log.decisions, *names)
     found = next(each for each in check_data(roles) if each.check == "balance")
     assert found.level == "note"
