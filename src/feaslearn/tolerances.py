@@ -1,7 +1,7 @@
 """Tolerances, each once with its reason, and the sizes that they are relative to.
 
 A tolerance is a share of the size of the numbers it is compared with, unless its comment says
-otherwise. Kernels are compiled with those that they import: `solvers.jit` stamps them by value.
+otherwise. Kernels import none: what is compiled stands in the kernel's own file.
 """
 
 from __future__ import annotations

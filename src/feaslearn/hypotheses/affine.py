@@ -16,10 +16,9 @@ from feaslearn.region.form import RegionForm
 from feaslearn.region.latent_set import latent_set
 from feaslearn.region.minimize import Solved
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.image_kernels import predict_rows
 from feaslearn.sets.primitive_set import PrimitiveSet, Ties
 from feaslearn.sets.simplex import Simplex
-from feaslearn.solvers.oracle_kernels import is_simplex
+from feaslearn.solvers.oracle_kernels import is_simplex, predict_rows
 from feaslearn.tolerances import TIE_TOL, ZERO_PRICE
 
 #: Rows handled at once where the maps of each row are written out.
