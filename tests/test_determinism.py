@@ -26,7 +26,6 @@ CASES = {
     "scaled": (large, fl.Minkowski([fl.Term(S(3))], scale="constant"), "auto"),
     "minkowski": (large, fl.Minkowski("auto"), "auto"),
     "facets": (small, fl.Facets(max_facets=2), t.FacetLearning()),
-    "binary": (few, fl.Affine(S(2, binary=True)), "auto"),
 }
 for name in names:
     data, hypothesis, trainer = CASES[name]
@@ -43,7 +42,7 @@ print("policy", hashlib.sha256(policy.predict(large.signals[:50]).tobytes()).hex
 pytestmark = pytest.mark.soak
 CASES = [
     "minkowski,facets",
-    "annealing,blocks,scaled,binary",
+    "annealing,blocks,scaled",
 ]
 
 

@@ -62,13 +62,11 @@ class Draw:
             fl.Box(p),
             fl.Box(p, 0.0, 2.0),
             fl.Simplex(p),
-            fl.Simplex(p, binary=True),
             fl.Simplex("auto"),
             fl.L1Ball(p),
             fl.L2Ball(p),
             fl.Hypersimplex(p + 1, self.of(*range(1, p + 1))),
             fl.Polytope(polytope, below),
-            fl.Polytope(polytope, below, binary=True),
             fl.Hypersimplex(3, 2),
         )
 

@@ -18,7 +18,6 @@ CASES = {
     "scaled": (fl.Minkowski([fl.Term(fl.Simplex(2))], scale="constant"), Convex()),
     "facets": (fl.Facets(max_facets=2), FacetLearning()),
     "annealing": (fl.Affine(fl.Simplex(2)), Annealing(n_starts=1)),
-    "binary": (fl.Affine(fl.Simplex(2, binary=True)), Annealing(n_starts=1)),
 }
 
 

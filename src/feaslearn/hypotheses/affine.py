@@ -13,7 +13,7 @@ from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.hypothesis import MOST_COMPONENTS, Hypothesis, Layout, first_of
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.region.form import RegionForm
-from feaslearn.region.latent_set import latent_set
+from feaslearn.region.latent_set import latent_set, refuse_binary
 from feaslearn.region.minimize import Solved
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet, Ties
@@ -87,6 +87,7 @@ class Affine(Hypothesis):
                 f"{type(self).__name__} needs a primitive set such as Simplex(9), not "
                 f"{self.primitive!r}"
             )
+        refuse_binary(self.primitive)
         return self.primitive
 
     @property
@@ -96,7 +97,7 @@ class Affine(Hypothesis):
 
     def with_size(self, p: int) -> Affine:
         """Return the hypothesis with p columns, if their number is open; otherwise itself."""
-        return Affine(Simplex(p, self.primitive.binary)) if self.open_size else self
+        return Affine(Simplex(p)) if self.open_size else self
 
     def as_minkowski(self, n: int) -> Minkowski | None:
         """Return the sum of no terms, the linear policy, where the set is a point."""

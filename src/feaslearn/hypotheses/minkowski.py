@@ -258,8 +258,7 @@ class Minkowski(Hypothesis):
 
         .. math:: x = b(s) + \sum_t E_t \zeta_t, \qquad H_t \zeta_t - \alpha_t(s) h_t \in K_t
 
-        Only right-hand sides then move with the signal. Points of a discrete set are not scaled:
-        there the scale multiplies :math:`E_t z_t`.
+        Only right-hand sides then move with the signal.
         """
         blocks, terms = self.layout(n, k).unpack(theta), self.terms_of(n)
         alpha = np.broadcast_to(
@@ -270,7 +269,6 @@ class Minkowski(Hypothesis):
         known = {id(terms[t].primitive): terms[t].primitive for t in used}
         latent = {key: latent_set(primitive) for key, primitive in known.items()}
         sets = [latent[id(terms[t].primitive)] for t in used]
-        discrete = np.array([each.integer.any() for each in sets], dtype=bool)
         maps = [
             sparse(sparse(terms[t].embedding(n)) @ each.matrix)
             for t, each in zip(used, sets, strict=True)
@@ -278,15 +276,12 @@ class Minkowski(Hypothesis):
         every = beside([sp.csr_array((n, 0)), *maps])
         sizes = [len(each.h) for each in sets]
         of_row = np.repeat(np.arange(len(used)), sizes)
-        of_column = np.repeat(np.arange(len(used)), [each.shape[1] for each in maps])
         w = np.zeros((k + len(used), len(of_row)))
-        w[np.where(discrete[of_row], 0, k + of_row), np.arange(len(of_row))] = np.concatenate(
+        w[k + of_row, np.arange(len(of_row))] = np.concatenate(
             [np.zeros(0), *(each.h for each in sets)]
         )
         M = [sp.csr_array(every.shape)] * (k + len(used))
-        M[0] = sparse(every @ sp.diags_array((~discrete[of_column]).astype(float)))
-        for i in np.flatnonzero(discrete):
-            M[k + i] = sparse(every @ sp.diags_array((of_column == i).astype(float)))
+        M[0] = every
         H = sparse(sp.block_diag([each.H for each in sets])) if sets else sp.csr_array((0, 0))
         m = np.zeros((k + len(used), n))
         if self.offset:
@@ -302,7 +297,6 @@ class Minkowski(Hypothesis):
                 for t, size in zip(used, sizes, strict=True)
                 for i in range(size)
             ),
-            np.concatenate([np.zeros(0, dtype=bool), *(each.integer for each in sets)]),
         )
 
         def scales(features: Array) -> Array:
