@@ -22,8 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from feaslearn.baselines.regressors import boosting, fit_and_predict
 from feaslearn.hypotheses import Hypothesis
+from feaslearn.inference.regressors import boosting, fit_and_predict
 
 Array = NDArray[np.float64]
 FIT, CALIBRATE, NEW, LEVEL = 150, 100, 300, 0.9

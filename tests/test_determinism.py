@@ -33,8 +33,6 @@ for name in names:
                                random_state=3, n_jobs=jobs).fit(data.signals, data.decisions)
     bits = model.theta_.tobytes() + model.predict(data.signals[:50]).tobytes()
     print(name, hashlib.sha256(bits).hexdigest())
-policy = fl.baselines.LinearPolicy().fit(large.signals, large.decisions)
-print("policy", hashlib.sha256(policy.predict(large.signals[:50]).tobytes()).hexdigest())
 """
 
 

@@ -14,6 +14,7 @@ import polars as pl
 import pytest
 from same import difference
 from sklearn.base import clone
+from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import (
     FunctionTransformer,
@@ -201,7 +202,7 @@ def test_a_generator_is_saved_as_none(path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "thing", [None, fl.baselines.LinearPolicy(), type("Mine", (fl.RegionRegressor,), {})()]
+    "thing", [None, LinearRegression(), type("Mine", (fl.RegionRegressor,), {})()]
 )
 def test_what_is_no_model(thing: Any, path: Path) -> None:
     name = type(thing).__name__

@@ -190,25 +190,6 @@ def test_a_decision_that_was_never_observed_is_refused() -> None:
         fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2]).fit(chunked(X, y))
 
 
-def test_the_linear_policy_takes_one_pass() -> None:
-    X, y = samples(300, gaps=True)
-    whole = fl.baselines.LinearPolicy().fit(X, y).predict(X)
-    calls = []
-
-    def parts() -> Any:
-        calls.append(1)
-        tables = (np.array_split(table, 4) for table in (X, y))
-        return zip(*tables, strict=True)
-
-    chunks = fl.Chunks(parts)
-    before = len(calls)
-    policy = fl.baselines.LinearPolicy().fit(chunks)
-    assert len(calls) - before == 2  # the first chunk for the units, then all
-    np.testing.assert_allclose(policy.predict(X), whole, rtol=1e-9, atol=1e-9)
-    with pytest.raises(DataError, match="pass neither y"):
-        fl.baselines.LinearPolicy().fit(chunks, y)
-
-
 def test_strengths_are_chosen_in_few_passes() -> None:
     """All solutions of the cross-validation look for negative scales together."""
     signals, decisions = samples(3000, noise=0.5)

@@ -40,4 +40,3 @@ def test_a_result_says_everything_and_nothing_that_is_not_so(name: str) -> None:
     assert held or name != "penalised"
     for label in ("status", "optimum", "lower bound", "ties met", "predictions that tie"):
         assert label in str(result)
-        assert label in result._repr_html_()

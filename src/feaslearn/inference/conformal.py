@@ -92,16 +92,6 @@ class Bands:
         mean = float(self.width.mean()) if self.width.size else 0.0
         return f"Bands({self.width.size} at level {self.level:g}, mean width {mean:.4g})"
 
-    def _repr_html_(self) -> str:
-        tables = (np.atleast_2d(part) for part in (self.center, self.lower, self.upper))
-        rows = "".join(
-            "<tr>"
-            + "".join(f"<td>{x:.4g} [{a:.4g}, {b:.4g}]</td>" for x, a, b in zip(*row, strict=True))
-            + "</tr>"
-            for row in list(zip(*tables, strict=True))[:20]
-        )
-        return f"<table><caption>{self!r}</caption>{rows}</table>"
-
 
 def check_level(level: float) -> float:
     """Return a level between zero and one; refuse anything else."""
