@@ -62,10 +62,6 @@ CASES = {
         lambda count, seed: fl.datasets.make_power5(count, random_state=seed),
         fl.Minkowski.hypersimplices(3),
     ),
-    "ieee14": Case(
-        lambda count, seed: fl.datasets.make_ieee14(count, random_state=seed),
-        fl.Minkowski.hypersimplices(3),
-    ),
     "power5, noise that grows": Case(drifting, fl.Minkowski.hypersimplices(3), least=0.0),
 }
 

@@ -56,8 +56,6 @@ class TrainingResult:
     tied_share : float
         Share of training samples whose prediction is a tie: several decisions of least cost in
         the learned region.
-    history : dict of str to list of float
-        What was recorded at each iterate of the start that won, the start itself included.
     details : dict of str to float
         Further quantities that only some trainers know, by name.
     warnings : list of str
@@ -91,7 +89,6 @@ class TrainingResult:
     seconds: float
     lower_bound: float | None = None
     tied_share: float = 0.0
-    history: dict[str, list[float]] = field(default_factory=dict)
     details: dict[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     ties_met: int | None = None

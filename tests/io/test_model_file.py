@@ -116,15 +116,6 @@ def test_every_trainer(kind: type, model: fl.RegionRegressor, path: Path) -> Non
     assert difference(loaded.trainer, part) is None
 
 
-def test_an_open_number_of_columns(path: Path) -> None:
-    data = fl.datasets.make_switch(40, random_state=0)
-    model = fl.RegionRegressor(fl.Affine(fl.Simplex("auto")), cost=data.cost, random_state=0)
-    fl.save(model.fit(data.signals, data.decisions), path)
-    loaded = fl.load(path)
-    assert loaded.hypothesis.primitive.p == "auto"
-    assert loaded.predict(data.signals).tobytes() == model.predict(data.signals).tobytes()
-
-
 def clone_of(model: fl.RegionRegressor) -> fl.RegionRegressor:
     """Return a fitted copy, whose parameters can be set."""
     copy = clone(model)

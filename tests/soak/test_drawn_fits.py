@@ -62,7 +62,6 @@ class Draw:
             fl.Box(p),
             fl.Box(p, 0.0, 2.0),
             fl.Simplex(p),
-            fl.Simplex("auto"),
             fl.L1Ball(p),
             fl.L2Ball(p),
             fl.Hypersimplex(p + 1, self.of(*range(1, p + 1))),
@@ -123,7 +122,7 @@ class Draw:
         self.of(0, 1, 2)  # decides nothing; cases that are tests by number depend on the draw
         return fl.Known(
             **parts,
-            contradictions=self.of("raise", "project", "drop", "keep", "keep"),
+            contradictions=self.of("raise", "project", "keep", "keep"),
         )
 
     def data(self, n: int, k: int, count: int) -> Data:

@@ -24,8 +24,6 @@ def make_switch(
     n_samples: int,
     noise: float = 0.0,
     random_state: RandomState = None,
-    *,
-    signal_noise: float = 0.0,
 ) -> Decisions:
     """Make decisions that switch from one unit of the first good to one unit of the second.
 
@@ -40,9 +38,6 @@ def make_switch(
     random_state : int, Generator, RandomState or None
         Where the randomness comes from. An integer seeds ``numpy.random.SeedSequence``; the same
         seed gives the same signals and the same decisions before noise, whatever the noise.
-    signal_noise : float, default 0.0
-        The standard deviation of Gaussian noise on the signals as they are observed; the decisions
-        answer to the true ones.
 
     Returns
     -------
@@ -57,7 +52,7 @@ def make_switch(
     True
     """
     problems = Problems()
-    draw = check_common(problems, n_samples, noise, signal_noise, random_state)
+    draw = check_common(problems, n_samples, noise, random_state)
     problems.raise_if_any(DataError, "make_switch")
     signals = uniform(draw.streams.signals, n_samples, [(0.0, 1.0)])
     first = signals[:, 0] <= 0.5
@@ -76,8 +71,6 @@ def make_l1_ball(
     low: float = 0.0,
     high: float = 1.0,
     random_state: RandomState = None,
-    *,
-    signal_noise: float = 0.0,
 ) -> Decisions:
     """Make decisions of least cost in a ball of the l1 norm.
 
@@ -98,9 +91,6 @@ def make_l1_ball(
     random_state : int, Generator, RandomState or None
         Where the randomness comes from. An integer seeds ``numpy.random.SeedSequence``; the same
         seed gives the same signals and the same decisions before noise, whatever the noise.
-    signal_noise : float, default 0.0
-        The standard deviation of Gaussian noise on the signals as they are observed; the decisions
-        answer to the true ones.
 
     Returns
     -------
@@ -115,7 +105,7 @@ def make_l1_ball(
     array([1., 1., 1.])
     """
     problems = Problems()
-    draw = check_common(problems, n_samples, noise, signal_noise, random_state)
+    draw = check_common(problems, n_samples, noise, random_state)
     check_value("n", n, Integer(1), problems)
     check_value("radius", radius, POSITIVE, problems)
     if not isinstance(low, Real) or not isinstance(high, Real) or not -np.inf < low < high < np.inf:
@@ -131,7 +121,6 @@ def make_flexible_plant(
     noise: float = 0.0,
     random_state: RandomState = None,
     *,
-    signal_noise: float = 0.0,
     hours: int = 24,
     energy: float = 0.4,
     ramp: float = 0.35,
@@ -149,9 +138,6 @@ def make_flexible_plant(
     random_state : int, Generator, RandomState or None
         Where the randomness comes from. An integer seeds ``numpy.random.SeedSequence``; the same
         seed gives the same prices and the same schedules before noise, whatever the noise.
-    signal_noise : float, default 0.0
-        The standard deviation of Gaussian noise on the prices as they are observed; the schedules
-        answer to the true ones.
     hours : int, default 24
         How many hours a day has.
     energy : float, default 0.4
@@ -173,7 +159,7 @@ def make_flexible_plant(
     array([9.6, 9.6])
     """
     problems = Problems()
-    draw = check_common(problems, n_samples, noise, signal_noise, random_state)
+    draw = check_common(problems, n_samples, noise, random_state)
     check_value("hours", hours, Integer(1), problems)
     check_value("energy", energy, Number(0.0, 1.0, above=True, below=True), problems)
     check_value("ramp", ramp, POSITIVE, problems)

@@ -112,18 +112,6 @@ class Minkowski(Hypothesis):
         return cls(terms, **options)
 
     @classmethod
-    def weighted_simplices(
-        cls, capacities: ArrayLike, sizes: Sequence[int], **options: Any
-    ) -> Minkowski:
-        """Return sums of simplices whose corners are the capacities of the decisions."""
-        weights = np.asarray(capacities, dtype=float)
-        if weights.ndim != 1 or not np.isfinite(weights).all() or not (weights > 0.0).all():
-            raise DataError("Minkowski.weighted_simplices: capacities must be positive numbers")
-        choices = _choices(len(weights), sizes)
-        terms = [Term(Simplex(len(each)), each, weights[each].tolist()) for each in choices]
-        return cls(terms, **options)
-
-    @classmethod
     def windows(cls, n: int, lengths: Sequence[int], **options: Any) -> Minkowski:
         """Return sums of hypersimplices on consecutive decisions, for time series."""
         _whole(n, "n", 1)
@@ -170,19 +158,6 @@ class Minkowski(Hypothesis):
     def box(cls, n: int, **options: Any) -> Minkowski:
         """Return boxes: a segment along each decision."""
         return cls.segments(np.eye(n), **options)
-
-    @classmethod
-    def union(cls, *others: Minkowski, **options: object) -> Minkowski:
-        """Return sums of the terms of all others; options that are not given are the first's."""
-        if not others or not all(isinstance(each, Minkowski) for each in others):
-            raise UnsupportedError("Minkowski.union takes at least one Minkowski")
-        if any(isinstance(each.terms, str) for each in others):
-            raise UnsupportedError(
-                "Minkowski.union cannot list the terms of Minkowski('auto') before it sees data"
-            )
-        first = others[0].get_params(deep=False)
-        terms = [term for each in others for term in each.terms]
-        return cls(**{**first, **options, "terms": terms})
 
     def terms_of(self, n: int) -> list[Term]:
         """Return the terms; refuse what is none, or does not fit n decisions."""

@@ -126,10 +126,6 @@ class Term(BaseEstimator):
         E[places[0], np.arange(E.shape[1])] = places[1]
         return E
 
-    def key(self, n: int) -> bytes:
-        """Return what equal terms share."""
-        return shape_of(self.primitive) + self.embedding(n).tobytes()
-
     def __repr__(self) -> str:
         if self.matrix is not None:
             shape = "x".join(map(str, _listed(self.matrix).shape))

@@ -316,7 +316,7 @@ class CrossFit:
                     [None if each is None else _taken(each, rows) for each in given]
                     for rows in (np.flatnonzero(~out), np.flatnonzero(out))
                 )
-                part = clone(model).set_params(hypothesis=model.hypothesis_, verbose=0)
+                part = clone(model).set_params(hypothesis=model.hypothesis_)
                 part.fit(*inside)
                 predicted = np.asarray(part.predict(outside[0], outside[2]), dtype=np.float64)
                 found.append(predicted.reshape(int(out.sum()), -1))

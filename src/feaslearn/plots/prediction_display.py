@@ -103,33 +103,6 @@ class PredictionDisplay:
         display = cls(observed, predicted.reshape(-1, len(names)), names=names, units=units)
         return display.plot(decisions=decisions)
 
-    @classmethod
-    def from_predictions(
-        cls,
-        y_true: ArrayLike,
-        y_pred: ArrayLike,
-        *,
-        names: Sequence[str] | None = None,
-        units: Units = None,
-    ) -> PredictionDisplay:
-        """Draw predictions that were made before.
-
-        Parameters
-        ----------
-        y_true, y_pred : array-like of shape (N, n) or (N,)
-            Observed and predicted decisions.
-        names : sequence of str, default=None
-            Names of the decisions; default x0, x1, ...
-        units : mapping of str to str, or str, default=None
-            Their units by name, or one for all.
-
-        Returns
-        -------
-        PredictionDisplay
-            The display, drawn.
-        """
-        return cls(y_true, y_pred, names=names, units=units).plot()
-
     def plot(self, *, decisions: Sequence[int | str] | None = None) -> PredictionDisplay:
         """Draw the picture.
 

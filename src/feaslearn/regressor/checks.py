@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -58,7 +57,6 @@ CONSTRAINTS: Constraints = {
     ),
     "trainer": Either("auto", an_instance(Trainer, "one of feaslearn.trainers")),
     "sense": Either("min", "max"),
-    "verbose": Is(lambda value: isinstance(value, Integral), "an integer"),
     "n_jobs": N_JOBS,
     "max_seconds": MAX_SECONDS,
 }
@@ -404,23 +402,8 @@ def reconcile(
     if action == "raise":
         raise DataError(
             f"RegionRegressor: known constraints contradict observed decisions: {named}. Correct "
-            "them, or choose Known(contradictions='project', 'drop' or 'keep')"
+            "them, or choose Known(contradictions='project' or 'keep')"
         )
-    if action == "drop":
-        weights = weights.copy()
-        weights[rows] = 0.0
-        observed = ~np.isnan(decisions[weights > 0.0])
-        if not observed.any():
-            raise DataError(
-                f"RegionRegressor: every observed decision contradicts known constraints: {named}"
-            )
-        if not observed.any(axis=0).all():
-            unobserved = names[int(observed.any(axis=0).argmin())]
-            raise DataError(
-                "RegionRegressor: without the samples that contradict known constraints, nothing "
-                f"is observed of {unobserved!r}: {named}"
-            )
-        return decisions, weights, (f"{len(rows)} samples were left out: {named}",)
     if action == "project":
         decisions = decisions.copy()
         for i in rows:
@@ -498,7 +481,7 @@ def check_combination(model: RegionRegressor, n: int, problems: FitProblems) -> 
     if isinstance(model.trainer, Trainer) and len(problems) == before:
         empty = Block(np.empty((0, 1)), np.empty((0, n)), np.empty((0, n)), np.empty(0))
         with problems.taking():
-            model.trainer.refuse(Objective(hypothesis.with_size(1), Samples.of(empty)))
+            model.trainer.refuse(Objective(hypothesis, Samples.of(empty)))
 
 
 # Problems of a fit, from all the parts it has.
