@@ -19,7 +19,6 @@ matplotlib.use("Agg")
 
 from feaslearn.plots import (  # noqa: E402
     FacetsDisplay,
-    PredictionDisplay,
     RegionDisplay,
 )
 
@@ -103,22 +102,6 @@ def test_bad_arguments_of_a_region(model: fl.RegionRegressor, frames: Any) -> No
     many = fl.Region(fl.sets.AffineImage(fl.Box(9), np.eye(9), np.zeros(9)))
     with pytest.raises(DataError, match="36 pairs; choose up to 8"):
         RegionDisplay(many).plot()
-
-
-def test_predictions(model: fl.RegionRegressor, frames: Any, tmp_path: Path) -> None:
-    X, y = frames
-    y = y.copy()
-    y.iloc[0, 0] = np.nan
-    display = PredictionDisplay.from_estimator(model, X, y, units="MW")
-    assert [ax.get_title().split("\n")[0] for ax in display.axes_] == [f"{n} (MW)" for n in PLANTS]
-    across, up = display.axes_[2].lines[0].get_data()
-    assert across == pytest.approx(y["coal"].to_numpy())
-    assert up == pytest.approx(model.predict(X)["coal"].to_numpy())
-    display.figure_.savefig(tmp_path / "predictions.png")
-    flat = PredictionDisplay([1.0, 2.0], [1.0, 2.0]).plot()
-    assert "R² 1.000" in flat.axes_[0].get_title()
-    with pytest.raises(DataError, match="were observed and"):
-        PredictionDisplay([[1.0], [2.0]], [[1.0]]).plot()
 
 
 def test_facets_are_rows_in_the_form_of_their_text(

@@ -28,7 +28,7 @@ HYPOTHESES: dict[str, Any] = {
     "scaled-ball": fl.Minkowski([fl.Term(fl.L2Ball(3))], scale="constant"),
     **{
         f"minkowski-{scale}": fl.Minkowski(TERMS, scale=scale)
-        for scale in ("affine", "shared", "constant", "box", "tents")
+        for scale in ("affine", "constant", "index")
     },
     "minkowski-curved": fl.Minkowski([*TERMS[:2], fl.Term(fl.L2Ball(3))]),
     "minkowski-no-offset": fl.Minkowski(TERMS[:2], offset=False),
@@ -143,7 +143,7 @@ def test_forms_within_known_rows(name: str) -> None:
     np.testing.assert_allclose(again.decisions[there], found.decisions[there], atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["minkowski-affine", "minkowski-box", "scaled-simplex", "facets"])
+@pytest.mark.parametrize("name", ["minkowski-affine", "minkowski-index", "scaled-simplex", "facets"])
 def test_one_matrix_serves_all_signals(name: str) -> None:
     model, theta, _, _ = drawn(name)
     assert model.describe(theta, N, K).fixed_matrix

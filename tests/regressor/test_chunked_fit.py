@@ -45,8 +45,7 @@ def chunked(signals: Any, decisions: Any, n_chunks: int = 5) -> fl.Chunks:
 
 HYPOTHESES: dict[str, Callable[[], Any]] = {
     "affine": lambda: fl.Minkowski.hypersimplices(3),
-    "shared": lambda: fl.Minkowski.hypersimplices(3, scale="shared"),
-    "tents": lambda: fl.Minkowski.hypersimplices(3, scale="tents"),
+    "index": lambda: fl.Minkowski.hypersimplices(3, scale="index"),
     "no offset": lambda: fl.Minkowski.pairs(3, offset=False),
     "l1 and l2 balls": lambda: fl.Minkowski([fl.Term(fl.L1Ball(3)), fl.Term(fl.L2Ball(3))]),
     "linear policy": lambda: fl.Affine(fl.Simplex(1)),
@@ -174,13 +173,6 @@ def test_a_hypothesis_is_chosen_among_those_that_chunks_can_be_fitted_by() -> No
     model = fl.RegionRegressor(cost=[0, 1, 2], random_state=0).fit(chunked(X, y))
     assert isinstance(model.hypothesis_, fl.Minkowski)
     assert "selected among those that can be fitted from chunks" in model.result_.warnings[-1]
-
-
-def test_samples_of_chunks_are_not_kept() -> None:
-    X, y = samples(50)
-    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2])
-    with pytest.raises(DataError, match="fitted to chunks"):
-        model.fit(chunked(X, y)).conformalize(method="cross")
 
 
 def test_a_decision_that_was_never_observed_is_refused() -> None:

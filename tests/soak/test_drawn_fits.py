@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 #: What is compared agrees to this share of the size of the numbers.
 AGREE = 1e-5
 LIMIT = 1.0
-SCALES = ("affine", "shared", "constant", "box", "tents", "index")
+SCALES = ("affine", "constant", "index")
 
 
 class Refused(Exception):

@@ -58,18 +58,17 @@ class Minkowski(Hypothesis):
         The sets. "auto" chooses a dictionary when it sees the number of decisions; "windows" adds
         moving averages and hypersimplices on runs of 2 to 12 decisions, which a fit of "auto" takes
         where held-out rows are predicted better.
-    scale : {"auto", "affine", "shared", "constant", "box", "tents", "index"}, default="auto"
-        What the scales may be: affine in the features, one affine scale for all terms, constant,
-        or not negative anywhere by construction: affine on the range of the training features
-        ("box"), piecewise linear in each feature ("tents"), or piecewise linear in the one
+    scale : {"auto", "affine", "constant", "index"}, default="auto"
+        What the scales may be: affine in the features, constant, or piecewise linear in the one
         combination of features that explains the decisions best ("index"), such as the total
-        demand that decisions add up to. Outside that range the last three continue as constants.
+        demand that decisions add up to. The last is not negative anywhere by construction, and
+        continues as a constant outside the range of the training features.
         "auto" is "affine" for terms that are given; with ``terms="auto"`` a fit takes constant or
         affine scales or an index by cross-validation.
     offset : bool, default=True
         Whether b(s), affine in the features, is learned or zero.
     n_knots : int, default=5
-        Knots of each feature for "tents", and of the index.
+        Knots of the index.
 
     References
     ----------
@@ -196,14 +195,11 @@ class Minkowski(Hypothesis):
         return ScaleBasis(self.scale, k, int(self.n_knots))
 
     def layout(self, n: int, k: int) -> Layout:
-        """Return blocks "alpha" (terms, functions), "b" (k, n) and, where there are some, "knots".
-
-        With one scale for all terms, "alpha" has one row.
-        """
+        """Return blocks "alpha" (terms, functions), "b" (k, n) and those "knots" that are there."""
         basis, count = self.basis(k), len(self.terms_of(n))
         shapes: dict[str, tuple[int, ...]] = {}
         if count:
-            shapes["alpha"] = (1 if self.scale == "shared" else count, basis.size)
+            shapes["alpha"] = (count, basis.size)
         if self.offset:
             shapes["b"] = (k, n)
         if count and basis.knotted:

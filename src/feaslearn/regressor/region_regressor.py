@@ -194,9 +194,6 @@ class RegionRegressor(LearnedRegion):
         self._reader = Reader(data.outputs, data.n_decisions, priced, self.sense == "max")
         self._facets, self._seen = self._covered(data, trained)
         self.conformal_ = None
-        self.__dict__.pop("_samples", None)
-        if data.samples.in_memory:
-            self._samples = (X, y, costs, sample_weight)
 
     def _covered(self, data: FitData, trained: Trained) -> tuple[FacetTable | None, Coverage]:
         """Return the table of learned limits, and what the data say about them."""

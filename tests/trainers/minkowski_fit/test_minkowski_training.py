@@ -16,9 +16,6 @@ from feaslearn.trainers.objective import Objective
 
 MODELS = {
     "hypersimplices": fl.Minkowski.hypersimplices(3),
-    "shared": fl.Minkowski.hypersimplices(3, scale="shared"),
-    "box-scale": fl.Minkowski.pairs(3, scale="box"),
-    "tents": fl.Minkowski.box(3, scale="tents", n_knots=3),
     "index": fl.Minkowski.hypersimplices(3, scale="index", n_knots=3),
     "constant-no-offset": fl.Minkowski.simplices(3, [2, 3], scale="constant", offset=False),
     "segments": fl.Minkowski.segments([[1.0, -1.0, 0.0], [0.5, 0.5, 1.0]]),
