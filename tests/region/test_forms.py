@@ -143,7 +143,9 @@ def test_forms_within_known_rows(name: str) -> None:
     np.testing.assert_allclose(again.decisions[there], found.decisions[there], atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["minkowski-affine", "minkowski-index", "scaled-simplex", "facets"])
+@pytest.mark.parametrize(
+    "name", ["minkowski-affine", "minkowski-index", "scaled-simplex", "facets"]
+)
 def test_one_matrix_serves_all_signals(name: str) -> None:
     model, theta, _, _ = drawn(name)
     assert model.describe(theta, N, K).fixed_matrix
