@@ -32,8 +32,6 @@ ROW_ROUNDING = 1e-11
 
 #: Cutoff of least squares: the square root of it is as far as rounding reaches.
 LSTSQ_TOL = 1e-12
-#: Eigenvalues of correlations below this are zero.
-CORRELATION_TOL = 1e-11
 #: Singular values and eigenvalues below this share of the largest are zero.
 RANK_TOL = 1e-10
 #: Directions (of norm one) closer to dependent than this are dependent.

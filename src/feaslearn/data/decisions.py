@@ -16,8 +16,6 @@ from feaslearn.data.checks import Checked, GivenNames, Names, check_arrays
 from feaslearn.data.matrix import column_names
 from feaslearn.exceptions import DataError, Problems
 
-COLUMNS_SHOWN = 30
-
 
 class Solves(Protocol):
     """The least that a forward problem can do."""

@@ -16,8 +16,11 @@ from feaslearn.datasets._arguments import (
 )
 from feaslearn.datasets.linear_program import AffineRows, LinearProgram
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.parameters import POSITIVE, Integer, Number, check_value
+from feaslearn.parameters import POSITIVE, Integer, check_value
 from feaslearn.sets import L1Ball
+
+#: The energy that the plant needs in a day, as a share of what it could take.
+ENERGY = 0.4
 
 
 def make_switch(
@@ -122,12 +125,11 @@ def make_flexible_plant(
     random_state: RandomState = None,
     *,
     hours: int = 24,
-    energy: float = 0.4,
     ramp: float = 0.35,
 ) -> Decisions:
     """Make the schedules of a plant that answers to hourly prices.
 
-    ``min { p'x : 0 <= x <= 1, sum x = energy * hours, |x_{t+1} - x_t| <= ramp }``, prices uniform.
+    ``min { p'x : 0 <= x <= 1, sum x = 0.4 hours, |x_{t+1} - x_t| <= ramp }``, prices uniform.
 
     Parameters
     ----------
@@ -140,8 +142,6 @@ def make_flexible_plant(
         seed gives the same prices and the same schedules before noise, whatever the noise.
     hours : int, default 24
         How many hours a day has.
-    energy : float, default 0.4
-        The energy the plant needs in a day, as a share of what it could take.
     ramp : float, default 0.35
         By how much consumption can change from one hour to the next.
 
@@ -161,21 +161,20 @@ def make_flexible_plant(
     problems = Problems()
     draw = check_common(problems, n_samples, noise, random_state)
     check_value("hours", hours, Integer(1), problems)
-    check_value("energy", energy, Number(0.0, 1.0, above=True, below=True), problems)
     check_value("ramp", ramp, POSITIVE, problems)
     problems.raise_if_any(DataError, "make_flexible_plant")
     prices = uniform(draw.streams.signals, n_samples, [(0.0, 1.0)] * hours)
-    plant = _plant(hours, energy, ramp)
+    plant = _plant(hours, ramp)
     schedules = plant.solve(prices, prices)
     return draw.observed(prices, schedules, *numbered("price", "load", hours), plant)
 
 
-def _plant(hours: int, energy: float, ramp: float) -> LinearProgram:
+def _plant(hours: int, ramp: float) -> LinearProgram:
     """Return the plant's problem: the energy of the day, then the ramps between its hours."""
     matrix = np.vstack([np.ones(hours), np.diff(np.eye(hours), axis=0)])
     still = np.zeros((hours, hours))
-    lower = np.concatenate([[energy * hours], np.full(hours - 1, -ramp)])
-    upper = np.concatenate([[energy * hours], np.full(hours - 1, ramp)])
+    lower = np.concatenate([[ENERGY * hours], np.full(hours - 1, -ramp)])
+    upper = np.concatenate([[ENERGY * hours], np.full(hours - 1, ramp)])
     return LinearProgram(
         matrix,
         AffineRows(lower, still),

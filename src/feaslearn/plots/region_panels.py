@@ -21,9 +21,6 @@ WIDE = 7.5
 #: Said in the place of the region, and beside one that is relaxed.
 EMPTY = "no decision satisfies everything here"
 
-#: Edges shorter than this share of the picture have no name; slants that names stand beside.
-SHORT, SLANTED = 0.12, 0.4
-
 #: Points that stick out less than this, relative to the size of the region, are on the outline.
 TOLERANCE = 3e-4
 #: Each quarter of a curved outline is halved so often: 4 * 2**6 points at most.
