@@ -75,8 +75,8 @@ def measure(case: Case, seed: int) -> list[float]:
     model.fit(X[:FIT], y[:FIT])
     found = []
     for method in ("split", "cross", "time"):
-        rows = (None, None) if method == "cross" else (X[FIT:last], y[FIT:last])
-        model.conformalize(*rows, confidence_level=LEVEL, method=method)
+        part = slice(FIT) if method == "cross" else slice(FIT, last)
+        model.conformalize(X[part], y[part], confidence_level=LEVEL, method=method)
         bands = model.predict_interval(X[last:])
         found += [bands.contains(y[last:]).all(axis=1).mean(), bands.width.mean()]
     return [*found, *_boosting(X, y)]
