@@ -57,7 +57,7 @@ def candidates(kind: Kind) -> dict[str, Callable[[], Any]]:
         "default": None,
         "Facets": fl.Facets(),
         "Minkowski": sums,
-        "Simplex": fl.Affine(fl.Simplex("auto")),
+        "Simplex": fl.Affine(fl.Simplex(5)),
         "L2Ball": fl.Affine(fl.L2Ball(n)),
         "policy": fl.Affine(fl.Simplex(1)),
     }

@@ -29,7 +29,6 @@ N, MOST = 1_000_000, 2.0
 MODELS = {
     "Minkowski": lambda: fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2]),
     "linear policy (Affine)": lambda: fl.RegionRegressor(fl.Affine(fl.Simplex(1)), cost=[0, 1, 2]),
-    "LinearPolicy": fl.baselines.LinearPolicy,
     "Affine, Annealing": lambda: fl.RegionRegressor(
         fl.Affine(fl.Simplex(9)),
         cost=[0, 1, 2],

@@ -42,7 +42,6 @@ SETS: dict[str, Callable[[int], fl.Decisions]] = {
         ROWS, line_capacity=1.6, random_state=seed
     ),
     "power5, noise": lambda seed: fl.datasets.make_power5(ROWS, noise=0.2, random_state=seed),
-    "ieee14": lambda seed: fl.datasets.make_ieee14(ROWS, random_state=seed),
     "l1 ball": lambda seed: fl.datasets.make_l1_ball(ROWS, n=5, random_state=seed),
     "l1 ball, noise": lambda seed: fl.datasets.make_l1_ball(
         ROWS, n=2, low=-1.0, noise=0.2, random_state=seed

@@ -32,6 +32,8 @@ ALLOWED = ("feaslearn.cli.",)
 
 #: Packages that only solvers/, paper/ and export/ import.
 SOLVERS = {"clarabel", "highspy"}
+#: Kernels that call those of another file; Numba does not see when these change.
+CALLING_OTHERS = {"paper/kernels.py"}
 #: Smaller numbers are tolerances.
 LEAST_LITERAL = 1e-5
 
@@ -180,6 +182,22 @@ def misplaced_tolerances(root: Path) -> Iterator[str]:
                 yield f"{name}:{node.lineno} has {value}: name it in tolerances.py"
 
 
+def kernels_of_others(root: Path) -> Iterator[str]:
+    """Yield what kernel files import that is compiled into them: types and codes of sets are not.
+
+    Numba's cache sees changes of the file alone that a kernel stands in.
+    """
+    for name, tree in _modules(root):
+        if not name.endswith("kernels.py") or name in CALLING_OTHERS:
+            continue
+        for node in ast.walk(tree):
+            module = node.module or "" if isinstance(node, ast.ImportFrom) else ""
+            names = [alias.name for alias in node.names] if module else []
+            numbers = module == "feaslearn.tolerances"
+            if numbers or (module.endswith("kernels") and any(map(str.islower, names))):
+                yield f"{name}:{node.lineno} imports of {module}: bring them into one file"
+
+
 def asked_for_hypotheses(root: Path) -> list[str]:
     """Return where ``isinstance`` asks for a class of hypotheses."""
     found = []
@@ -313,6 +331,7 @@ def main() -> None:
         show()
         return
     wrong = [*too_short(ROOT), *misplaced_solvers(ROOT), *misplaced_tolerances(ROOT)]
+    wrong += kernels_of_others(ROOT)
     asked = asked_for_hypotheses(ROOT)
     if len(asked) > MOST_ASKED:
         wrong.append(

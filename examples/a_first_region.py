@@ -17,6 +17,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.linear_model import LinearRegression
 
 import feaslearn as fl
 from example_tools import main, print_table
@@ -33,7 +34,7 @@ from example_tools import main, print_table
 def models(data: fl.Decisions) -> dict[str, Any]:
     """Fit all three to the same purchases."""
     found = {
-        "linear policy": fl.baselines.LinearPolicy(),
+        "linear policy": LinearRegression(),
         "two points": fl.RegionRegressor(fl.Affine(fl.Simplex(2)), cost=data.cost, random_state=0),
         "rows": fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0),
     }

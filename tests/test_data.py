@@ -13,7 +13,7 @@ import pytest
 import scipy.sparse
 
 from feaslearn.costs import FunctionCost
-from feaslearn.data import Decisions, Names
+from feaslearn.data import Decisions
 from feaslearn.exceptions import DataError
 
 SIGNALS = np.arange(24.0).reshape(6, 4) / 8
@@ -33,12 +33,6 @@ def make(
 def refusal(*arguments: Any, **more: Any) -> str:
     with pytest.raises(DataError) as raised:
         make(*arguments, **more)
-    return str(raised.value)
-
-
-def frame_refusal(frame: Any, **lists: Any) -> str:
-    with pytest.raises(DataError) as raised:
-        Decisions.from_frame(frame, **lists)
     return str(raised.value)
 
 
@@ -177,61 +171,6 @@ class TestBadArrays:
         assert "'prise_1' is not among the signals; did you mean 'price_1'?" in lines[4]
 
 
-class TestFromFrame:
-    @FRAMES
-    def test_lists_and_patterns(self, frame: Any) -> None:
-        data = Decisions.from_frame(
-            frame, signals=["demand", "price_*"], decisions=["x_2", "x_1"], cost=["price_*"]
-        )
-        assert data.names == Names(("demand", "price_1", "price_2"), ("x_2", "x_1"))
-        np.testing.assert_array_equal(data.signals, SIGNALS[:, [2, 0, 1]])
-        np.testing.assert_array_equal(data.decisions, DECISIONS[:, ::-1])
-        np.testing.assert_array_equal(data.cost_matrix, SIGNALS[:, :2])
-        assert data.cost == [1, 2]
-
-    @FRAMES
-    def test_everything_wrong_is_said_in_one_error(self, frame: Any) -> None:
-        values = {name: np.array(frame[name]) for name in COLUMNS}
-        values["price_1"][3] = np.inf
-        message = frame_refusal(
-            type(frame)(values),
-            signals=["price_*", "demnad", "wind"],
-            decisions=["x_*", "y"],
-            cost=["price_3", "price_2"],
-        )
-        for words in (
-            "signals: column 'demnad' is not in the frame; did you mean 'demand'?",
-            "signals: column 'wind' is not in the frame; did you mean 'Wind'?",
-            "decisions: column 'y' is not in the frame; there are 'price_1'",
-            "signals: 1 value is NaN or infinite: row 3, column 'price_1' is inf",
-            "cost: column 'price_3' is not among the signals; did you mean 'price_2'?",
-        ):
-            assert words in message
-        assert len(message.splitlines()) == 6
-
-    @FRAMES
-    @pytest.mark.parametrize(
-        ("lists", "words"),
-        [
-            ({"cost": ["Wind"]}, "cost: column 'Wind' is not among the signals"),
-            ({"signals": []}, "signals: no column is listed"),
-            ({"decisions": []}, "decisions: no column is listed"),
-            ({"signals": ["zzz_*"]}, "column 'zzz_*' is not in the frame"),
-            ({"signals": ["demand", "demand"]}, "'demand' is listed 2 times"),
-            ({"signals": ["*"]}, "column 'x_1' is both a signal and a decision"),
-        ],
-    )
-    def test_columns_that_do_not_fit(self, frame: Any, lists: Any, words: str) -> None:
-        good = {"signals": ["demand"], "decisions": ["x_1"], "cost": ["demand"]}
-        assert words in frame_refusal(frame, **(good | lists))
-
-    @pytest.mark.parametrize("frame", [SIGNALS, {"demand": [1.0]}, None, POLARS.lazy()])
-    def test_not_a_frame(self, frame: Any) -> None:
-        message = frame_refusal(frame, signals=["demand"], decisions=["x_1"], cost=[0])
-        assert "needs a pandas or polars DataFrame" in message
-        assert type(frame).__name__ in message
-
-
 class Forward:
     def solve(self, signals: np.ndarray, costs: np.ndarray) -> np.ndarray:
         return costs
@@ -285,14 +224,3 @@ class TestShown:
         assert repr(one) == "Decisions(1 sample, 1 signal, 1 decision, cost=[0], forward=Forward)"
         many = make(np.ones((2, 50)), np.ones((2, 50)), list(range(50)))
         assert len(repr(many)) < 120
-
-    def test_html(self) -> None:
-        decisions = np.array(DECISIONS)
-        decisions[:, 1] = np.nan
-        data = make(decisions=decisions, names=(("<s>", "b", "c", "d"), ("x", "y")))
-        html = data._repr_html_()
-        assert "&lt;s&gt;" in html
-        assert "<s>" not in html
-        assert html.count("<tr>") == 1 + 6
-        assert "<td>x</td><td>0</td><td>1.25</td><td>2.5</td><td>0</td>" in html
-        assert "<td>y</td><td></td><td></td><td></td><td>6</td>" in html

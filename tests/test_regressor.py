@@ -9,6 +9,7 @@ import pytest
 import sklearn
 import sklearn.exceptions
 from sklearn.compose import ColumnTransformer
+from sklearn.linear_model import LinearRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
@@ -39,7 +40,7 @@ def test_scikit_learn_accepts_the_estimator(estimator: fl.RegionRegressor, check
 
 
 def test_no_cost_warns_and_is_the_linear_policy() -> None:
-    policy = fl.baselines.LinearPolicy().fit(TRAIN.signals, TRAIN.decisions)
+    policy = LinearRegression().fit(TRAIN.signals, TRAIN.decisions)
     for model in (fl.RegionRegressor(), fl.RegionRegressor(fl.Affine(fl.Simplex(9)))):
         with pytest.warns(FeaslearnWarning, match="no cost was given") as warned:
             model.fit(TRAIN.signals, TRAIN.decisions)

@@ -25,14 +25,6 @@ def test_gap_is_the_distance_to_the_bound() -> None:
     assert result(lower_bound=0.25).gap == 0.0
 
 
-def test_html_is_escaped() -> None:
-    page = result(trainer="<b>", warnings=["a & b <script>"])._repr_html_()
-    assert "<b>" not in page
-    assert "&lt;b&gt;" in page
-    assert "a &amp; b &lt;script&gt;" in page
-    assert page.count("<tr>") == page.count("</tr>") == 10
-
-
 def test_what_kind_of_optimum_it_is_follows_from_the_status_and_the_penalties() -> None:
     assert result(status="optimal").optimum == "global"
     assert result(status="optimal").is_global

@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from feaslearn import (
-        baselines,
         datasets,
         distributed,
         exceptions,
@@ -74,7 +73,6 @@ __all__ = [
     "RegionRegressor",
     "Simplex",
     "Term",
-    "baselines",
     "datasets",
     "distributed",
     "evaluate",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from html import escape
 from typing import Literal
 
 from feaslearn.printable import printable
@@ -57,8 +56,6 @@ class TrainingResult:
     tied_share : float
         Share of training samples whose prediction is a tie: several decisions of least cost in
         the learned region.
-    history : dict of str to list of float
-        What was recorded at each iterate of the start that won, the start itself included.
     details : dict of str to float
         Further quantities that only some trainers know, by name.
     warnings : list of str
@@ -94,7 +91,6 @@ class TrainingResult:
     seconds: float
     lower_bound: float | None = None
     tied_share: float = 0.0
-    history: dict[str, list[float]] = field(default_factory=dict)
     details: dict[str, float] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     ties_met: int | None = None
@@ -150,17 +146,6 @@ class TrainingResult:
         shown = [(printable(label), printable(text)) for label, text in self.rows()]
         width = max(len(label) for label, _ in shown)
         return "\n".join(f"{label:<{width}}  {text}" for label, text in shown)
-
-    def _repr_html_(self) -> str:
-        return html_table((), self.rows())
-
-
-def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], caption: str = "") -> str:
-    """Return a table in HTML; all strings are escaped."""
-    title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    lines = [*([("th", head)] if head else []), *(("td", row) for row in rows)]
-    cells = ("".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row) for tag, row in lines)
-    return f"<table>{title}{''.join(f'<tr>{line}</tr>' for line in cells)}</table>"
 
 
 @contextmanager

@@ -1,7 +1,7 @@
 """Tolerances, each once with its reason, and the sizes that they are relative to.
 
 A tolerance is a share of the size of the numbers it is compared with, unless its comment says
-otherwise. Kernels are compiled with those that they import: `solvers.jit` stamps them by value.
+otherwise. Kernels import none: what is compiled stands in the kernel's own file.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ ROW_ROUNDING = 1e-11
 
 #: Cutoff of least squares: the square root of it is as far as rounding reaches.
 LSTSQ_TOL = 1e-12
-#: Eigenvalues of correlations below this are zero.
-CORRELATION_TOL = 1e-11
 #: Singular values and eigenvalues below this share of the largest are zero.
 RANK_TOL = 1e-10
 #: Directions (of norm one) closer to dependent than this are dependent.

@@ -200,22 +200,10 @@ def test_rows_count_from_one_as_export_takes_them(command: Any) -> None:
         fl.load("model.json").predict(pd.read_csv("other.csv"))
 
 
-def test_parquet_files_in_memory_and_in_chunks(command: Any) -> None:
-    rows = np.random.default_rng(0).uniform(size=(300, 5))
+def test_a_parquet_file(command: Any) -> None:
+    rows = np.random.default_rng(0).uniform(size=(60, 5))
     names = ["cost_0", "cost_1", "load", "x0", "x1"]
-    files = [f"part{i}.parquet" for i in range(3)]
-    for path, part in zip(files, np.array_split(rows, 3), strict=True):
-        pd.DataFrame(part, columns=names).to_parquet(path)
+    pd.DataFrame(rows, columns=names).to_parquet("table.parquet")
     asked = ["--signals", "cost_*,load", "--decisions", "x*", "--cost", "cost_*", "--no-check"]
     asked += ["--hypothesis", "minkowski:hypersimplices", "--json", "-o", "m.json"]
-    predictions = []
-    in_chunks = (["--chunks", "--memory", "10MB"], ["--max-bytes", "10000"])
-    for chunked, options in ((False, []), *((True, options) for options in in_chunks)):
-        facts = json.loads(command("fit", *files, *options, *asked).out)
-        assert facts["n_samples"] == 300
-        assert ("passes over the data" in facts["details"]) is chunked
-        predictions.append(fl.load("m.json").predict(pd.DataFrame(rows, columns=names)[names[:3]]))
-    for found in predictions[1:]:
-        np.testing.assert_allclose(found, predictions[0], rtol=1e-9, atol=1e-9)
-    Path("a.csv").write_text("cost_0,x0\n1,2\n")
-    assert "must be Parquet files" in command("fit", "a.csv", "--chunks", *asked).err
+    assert json.loads(command("fit", "table.parquet", *asked).out)["n_samples"] == 60

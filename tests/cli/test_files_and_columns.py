@@ -38,14 +38,11 @@ def _files(example: Path, command: Any) -> None:
             ("report", "power.json", "unseen.csv", "--train", "power.csv", "-o", "power.csv"),
             "this command reads",
         ),
-        (("fit", "data", *FIT[2:], "-o", "data/unseen.parquet"), "this command reads"),
         ((*FIT, "-o", "-"), "--output: this command writes a file"),
     ],
 )
 def test_inputs_are_not_replaced(arguments: tuple[str, ...], message: str, command: Any) -> None:
     Path("link.json").symlink_to("m.json")
-    Path("data").mkdir()
-    pd.read_csv("unseen.csv").to_parquet("data/unseen.parquet")
     before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
     run = command(*arguments)
     assert run.code == 2

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
-import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
@@ -55,27 +54,6 @@ SOURCES: dict[str, Callable[[Path, Any], fl.Chunks]] = {
     "file pattern": lambda folder, _: fl.Chunks(str(folder / "part*.parquet"), **COLUMNS),
     "folder": lambda folder, _: fl.Chunks(folder, **COLUMNS),
     "list": lambda folder, _: fl.Chunks([folder / f"part{i}.parquet" for i in range(3)], **COLUMNS),
-    "dataset": lambda folder, _: fl.Chunks(ds.dataset(folder), **COLUMNS),
-    "arrow table": lambda _, values: fl.Chunks(
-        pa.table([pa.array(column) for column in values.T], names=list(NAMES)), **COLUMNS
-    ),
-    "lazy frame": lambda folder, _: fl.Chunks(
-        pl.scan_parquet(folder / "part*.parquet").filter(pl.col("price") < 100.0), **COLUMNS
-    ),
-    "dask frame": lambda folder, _: fl.Chunks(
-        pytest.importorskip("dask.dataframe").from_pandas(
-            pd.concat([pd.read_parquet(folder / f"part{i}.parquet") for i in range(3)]),
-            npartitions=4,
-            sort=False,
-        ),
-        **COLUMNS,
-    ),
-    "dask arrays": lambda _, values: fl.Chunks(
-        (
-            pytest.importorskip("dask.array").from_array(values[:, :2], chunks=(300, 1)),
-            pytest.importorskip("dask.array").from_array(values[:, 2:], chunks=(170, 2)),
-        )
-    ),
     "arrays": lambda _, values: fl.Chunks((values[:, :2], values[:, 2:])),
     "frames": lambda _, values: fl.Chunks(
         (pd.DataFrame(values[:, :2]), pl.DataFrame(values[:, 2:], schema=["power", "heat"]))

@@ -50,7 +50,6 @@ def seldom_on(n: int, noise: float, seed: int) -> tuple[Array, Array, Array]:
 CLEAN: dict[str, Draw] = {
     "switch": FromData(fl.datasets.make_switch),
     "power5": FromData(fl.datasets.make_power5),
-    "ieee14": FromData(fl.datasets.make_ieee14),
     "l1 ball": FromData(fl.datasets.make_l1_ball),
     "lognormal demand": lognormal_demand,
     "seldom on": seldom_on,
@@ -73,7 +72,7 @@ def test_nothing_is_said_of_data_without_errors(name: str, noise: float) -> None
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
-@pytest.mark.parametrize("name", ["power5", "ieee14", "l1 ball", "lognormal demand"])
+@pytest.mark.parametrize("name", ["power5", "l1 ball", "lognormal demand"])
 def test_errors_are_found(name: str, noise: float) -> None:
     for seed in range(3):
         rows = as_block(*CLEAN[name](100, noise, seed))

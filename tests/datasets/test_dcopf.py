@@ -105,11 +105,9 @@ def test_names_and_ranges(data: fl.Decisions) -> None:
 
 
 def test_is_seeded_and_noise_changes_nothing_else(data: fl.Decisions) -> None:
-    again = make_dcopf(
-        DcGrid("case39_epri__api"), 20, noise=5.0, zones=8, random_state=0, signal_noise=1.0
-    )
+    again = make_dcopf(DcGrid("case39_epri__api"), 20, noise=5.0, zones=8, random_state=0)
     assert 3.0 < (again.decisions - data.decisions).std() < 7.0
-    assert 0.5 < (again.signals - data.signals).std() < 1.5
+    np.testing.assert_array_equal(again.signals, data.signals)
     same = make_dcopf("pglib_opf_case39_epri__api", 20, zones=8, random_state=0)
     np.testing.assert_array_equal(same.decisions, data.decisions)
     copy = pickle.loads(pickle.dumps(data))
@@ -120,11 +118,11 @@ def test_zones_scale_the_loads_of_the_file() -> None:
     grid = DcGrid("case14_ieee")
     by_bus = make_dcopf(grid, loads=[grid.loads[grid.loads != 0]], costs=[grid.costs.slope])
     prices = by_bus.cost_matrix
-    for zones in (1, 3, "area", "zone", ["north"] * 7 + ["south"] * 7):
+    for zones in (1, 3):
         zoned = make_dcopf(grid, 1, zones=zones, load_range=(1.0, 1.0), costs=prices)
         assert zoned.signals[0, prices.shape[1] :].sum() == pytest.approx(grid.loads.sum())
         np.testing.assert_allclose(zoned.decisions, by_bus.decisions, atol=1e-6)
-    assert zoned.names.signals[-2:] == ("load_znorth", "load_zsouth")
+    assert zoned.names.signals[-2:] == ("load_z2", "load_z3")
 
 
 def test_loads_that_cannot_be_served_are_drawn_again_and_counted() -> None:
@@ -172,7 +170,7 @@ def test_bad_arguments_are_named_together() -> None:
         make_dcopf(DcGrid("case5_pjm"), 2, variant="api")
     with pytest.raises(DataError, match="the number of rows differs"):
         make_dcopf("case5_pjm", loads=[[1.0, 1.0, 1.0]] * 2, costs=[[1.0] * 5] * 3)
-    for zones in ("region", 0, True, 2.5, [1, 2], [0.5] * 5):
+    for zones in ("region", 0, True, 2.5, [1, 2]):
         with pytest.raises(DataError, match="zones"):
             make_dcopf("case5_pjm", 2, zones=zones)
 

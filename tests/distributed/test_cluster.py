@@ -142,11 +142,3 @@ def test_fits_are_equal(client: Any, hypothesis: Any, trainer: Any, close: float
     lossy = Killing(PAIR, client)
     np.testing.assert_array_equal(fitted(lossy).theta_, cluster.theta_)
     assert lossy.passes >= 2
-
-
-def test_the_linear_policy_of_a_cluster(client: Any) -> None:
-    """The baseline, which goes through the chunks once."""
-    memory = fl.baselines.LinearPolicy().fit(X, Y)
-    cluster = fl.baselines.LinearPolicy().fit(ClusterChunks(PAIR, client))
-    size = np.abs(Y).max()
-    np.testing.assert_allclose(cluster.predict(X), memory.predict(X), rtol=0, atol=1e-9 * size)

@@ -9,7 +9,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.sets import AffineImage
-from registry import BINARY_SETS, SETS
+from registry import SETS
 
 POWER = fl.datasets.make_power5(40, line_capacity=1.5, random_state=0)
 SWITCH = fl.datasets.make_switch(12, random_state=0)
@@ -18,11 +18,10 @@ FEW_STEPS = fl.trainers.Annealing(max_iter=2, n_starts=1, ridge=0.1)
 MODELS = {
     "affine-simplex": (fl.Affine(fl.Simplex(4)), FEW_STEPS, POWER),
     "affine-l2": (fl.Affine(fl.L2Ball(3)), FEW_STEPS, POWER),
-    "affine-binary": (fl.Affine(fl.Simplex(2, binary=True)), FEW_STEPS, SWITCH),
+    "affine-switch": (fl.Affine(fl.Simplex(2)), FEW_STEPS, SWITCH),
     "scaled": (fl.Minkowski([fl.Term(fl.Box(3))], scale="constant"), "auto", POWER),
     "minkowski": (fl.Minkowski.hypersimplices(3), "auto", POWER),
-    "minkowski-tents": (fl.Minkowski.hypersimplices(3, scale="tents"), "auto", POWER),
-    "minkowski-shared": (fl.Minkowski.pairs(3, scale="shared"), "auto", POWER),
+    "minkowski-index": (fl.Minkowski.hypersimplices(3, scale="index"), "auto", POWER),
     "facets": (fl.Facets(3), "auto", POWER),
     "minkowski-box": (fl.Minkowski.box(3), "auto", POWER),
     "scaled-box": (fl.Minkowski([fl.Term(fl.Box(3))], scale="constant"), "auto", POWER),
@@ -47,7 +46,7 @@ def signals_of(name: str, count: int) -> np.ndarray:
 @cache
 def mapped(name: str) -> fl.Region:
     """Return a region in three decisions, with names that no file format takes."""
-    primitive = {**SETS, **BINARY_SETS}[name]()
+    primitive = SETS[name]()
     rng = np.random.default_rng(0)
     image = AffineImage(primitive, rng.normal(size=(3, primitive.dimension)), rng.normal(size=3))
     return fl.Region(image, ["gas", "CHP 1", "e3"])

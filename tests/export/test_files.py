@@ -89,10 +89,6 @@ def test_bounds_and_whole_numbers_are_told_as_such(tmp_path: Path) -> None:
     text = path.read_text()
     assert "-1 <= x0 <= 1" in text
     assert "row" not in text
-    points = fl.Region(AffineImage(fl.Simplex(2, binary=True), np.eye(2), np.zeros(2)))
-    fl.export.to_lp(points, path)
-    binary = path.read_text().split("bin\n")[1].split()
-    assert binary[:2] == ["z0", "z1"]
 
 
 def test_numbers_keep_their_digits(tmp_path: Path) -> None:

@@ -46,7 +46,7 @@ def test_cvxpy_is_disciplined_in_phi_and_right_at_many_signals(name: str) -> Non
         )
 
 
-@pytest.mark.parametrize("name", ["affine-binary", "minkowski-tents", "facets"])
+@pytest.mark.parametrize("name", ["affine-switch", "minkowski-index", "facets"])
 def test_pyomo_moves_with_the_signal(name: str) -> None:
     assert largest_difference(fitted(name), "pyomo", signals_of(name, 2), n_problems=2) <= 1e-6
 

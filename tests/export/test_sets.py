@@ -1,8 +1,7 @@
-"""Every primitive set is exported as what it is, whole numbers included."""
+"""Every primitive set is exported as what it is."""
 
 from __future__ import annotations
 
-import cvxpy as cp
 import numpy as np
 import pytest
 
@@ -11,14 +10,14 @@ from exported_optima import TOOLS, largest_difference
 from feaslearn.exceptions import TooManyVerticesError, UnsupportedError
 from feaslearn.region.latent_set import latent_set
 from feaslearn.sets import AffineImage
-from registry import BINARY_SETS, SETS
+from registry import SETS
 
 from .conftest import POWER, mapped
 
 CURVED = [name for name, make in SETS.items() if not make().conic_form().polyhedral]
 
 
-@pytest.mark.parametrize("name", [*SETS, *BINARY_SETS])
+@pytest.mark.parametrize("name", SETS)
 def test_every_tool_finds_our_optima(name: str) -> None:
     for tool in ("cvxpy",) if name in CURVED else TOOLS:
         assert largest_difference(mapped(name), tool, n_problems=3) <= 1e-6, tool
@@ -49,23 +48,6 @@ def test_units_do_not_matter(unit: float) -> None:
         POWER.signals[0]
     )
     assert largest_difference(curved, "cvxpy") <= 1e-5
-
-
-def test_binary_sets_hold_their_points_alone() -> None:
-    """A row of the user's own cuts the hull between points; only points may remain."""
-    region = mapped("binary-product")
-    order = np.sort(region.vertices()[:, 0])
-    exported = fl.export.to_cvxpy(region)
-    rows = [*exported.constraints, exported.x[0] >= (order[0] + order[1]) / 2.0]
-    best = cp.Problem(cp.Minimize(exported.x[0]), rows).solve(solver="HIGHS")
-    assert best == pytest.approx(order[1], abs=1e-6)
-
-
-def test_binary_sets_have_binary_variables() -> None:
-    pytest.importorskip("pyomo", reason="needs pyomo")
-    region = mapped("binary-product")
-    binary = sum(each.is_binary() for each in fl.export.to_pyomo(region).model.z.values())
-    assert binary == region.form.integer.sum() > 0
 
 
 def test_a_large_ball_needs_few_rows() -> None:

@@ -34,11 +34,6 @@ def test_dictionaries_word_by_word() -> None:
     assert described(fl.Minkowski.simplices(3, [3], reflected=True).terms) == [
         ("Simplex(3)", [0, 1, 2], [-1.0] * 3)
     ]
-    assert described(fl.Minkowski.weighted_simplices([1.0, 2.0, 4.0], [2]).terms) == [
-        ("Simplex(2)", [0, 1], [1.0, 2.0]),
-        ("Simplex(2)", [0, 2], [1.0, 4.0]),
-        ("Simplex(2)", [1, 2], [2.0, 4.0]),
-    ]
     unit = "Box(1, lower=0.0, upper=1.0)"
     assert described(fl.Minkowski.segments([[0.0, 3.0, 0.0], [1.0, -1.0, 0.0]]).terms) == [
         (unit, [1], [3.0]),
@@ -73,9 +68,6 @@ def test_dictionaries_word_by_word() -> None:
         (lambda: fl.Minkowski.segments([1.0, 2.0]), r"G has shape \(2,\)"),
         (lambda: fl.Minkowski.segments(np.zeros((0, 2))), r"G has shape \(0, 2\)"),
         (lambda: fl.Minkowski.segments([[np.inf, 1.0]]), "expected finite numbers"),
-        (lambda: fl.Minkowski.weighted_simplices([1.0, 0.0], [2]), "must be positive"),
-        (lambda: fl.Minkowski.weighted_simplices([[1.0]], [2]), "must be positive"),
-        (lambda: fl.Minkowski.weighted_simplices([1.0, np.inf], [2]), "must be positive"),
     ],
 )
 def test_dictionaries_that_cannot_be(make: Any, said: str) -> None:

@@ -208,6 +208,6 @@ def test_all_sides_of_a_polygon_of_a_hundred_are_kept(tmp_path: Path) -> None:
 def test_folds_that_learn_different_numbers_of_facets_calibrate() -> None:
     prices, decisions = polygon(80, 400, 2)
     model = fl.RegionRegressor(fl.Facets(), cost=[0, 1], random_state=0).fit(prices, decisions)
-    bands = model.conformalize(method="cross").predict_interval(prices)
+    bands = model.conformalize(prices, decisions, method="cross").predict_interval(prices)
     assert len(model.conformal_.thetas) == 5
     assert bands.contains(decisions).all(axis=1).mean() > 0.9

@@ -33,7 +33,7 @@ HYPOTHESES: dict[str, Hypothesis] = {
     "few-facets": fl.Facets(4, bounds=([0.0, -9.0], np.array([9.0, 9.0]))),
     "minkowski": fl.Minkowski(),
     "terms": fl.Minkowski([fl.Term(fl.L2Ball(2)), fl.Term(fl.Simplex(2), [1, 0], 2.0)]),
-    "matrix": fl.Minkowski([fl.Term(fl.Box(1), matrix=[[1.0], [0.1]])], scale="shared"),
+    "matrix": fl.Minkowski([fl.Term(fl.Box(1), matrix=[[1.0], [0.1]])], scale="constant"),
 }
 
 

@@ -234,11 +234,6 @@ HOSTILE: dict[str, tuple[str, Any, str]] = {
     "true-samples": (f"{COVERAGE}/n_samples", True, "n_samples: not of the type"),
     "no-samples": (f"{COVERAGE}/n_samples", 0, "_seen"),
     "result": ("fitted/result_/TrainingResult/status", "splendid", "status: not of the type"),
-    "history": (
-        "fitted/result_/TrainingResult/history",
-        {"dict": {"objective": ["x"]}},
-        "history: not of the type",
-    ),
     "cost": ("parameters/cost", 7, "load: cost"),
     "cost-column": ("parameters/cost", [0, 9], "column 9"),
     "known": ("parameters/known", made("Known", G=[[1.0]], g=[0.0]), "expected"),

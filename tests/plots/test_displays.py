@@ -13,14 +13,12 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError
-from feaslearn.sets import AffineImage
 
 matplotlib = pytest.importorskip("matplotlib")
 matplotlib.use("Agg")
 
 from feaslearn.plots import (  # noqa: E402
     FacetsDisplay,
-    PredictionDisplay,
     RegionDisplay,
 )
 
@@ -85,7 +83,7 @@ def test_what_if_prices_move_the_optimum(model: fl.RegionRegressor, frames: Any)
 def test_an_empty_region_is_drawn_relaxed(model: fl.RegionRegressor, frames: Any) -> None:
     far = frames[0].iloc[0].copy()
     far.iloc[3:] *= 10.0
-    display = RegionDisplay.from_estimator(model, far, view="pairs")
+    display = RegionDisplay.from_estimator(model, far)
     assert "no decision satisfies everything" in display.figure_.get_suptitle()
 
 
@@ -95,8 +93,6 @@ def test_bad_arguments_of_a_region(model: fl.RegionRegressor, frames: Any) -> No
     for match, options in {
         "did you mean 'hydro'": {"decisions": ["hydra", "coal"]},
         "no column is listed": {"decisions": []},
-        "view='2d' is not known": {"view": "2d"},
-        "view='3d' is not known": {"view": "3d"},
         "ax holds one panel": {"ax": object()},
         "y has 2 columns for 3": {"y": y.iloc[:, :2]},
         "units: there is no column 'gas'": {"units": {"gas": "MW"}},
@@ -106,46 +102,6 @@ def test_bad_arguments_of_a_region(model: fl.RegionRegressor, frames: Any) -> No
     many = fl.Region(fl.sets.AffineImage(fl.Box(9), np.eye(9), np.zeros(9)))
     with pytest.raises(DataError, match="36 pairs; choose up to 8"):
         RegionDisplay(many).plot()
-
-
-def test_predictions(model: fl.RegionRegressor, frames: Any, tmp_path: Path) -> None:
-    X, y = frames
-    y = y.copy()
-    y.iloc[0, 0] = np.nan
-    display = PredictionDisplay.from_estimator(model, X, y, units="MW")
-    assert [ax.get_title().split("\n")[0] for ax in display.axes_] == [f"{n} (MW)" for n in PLANTS]
-    across, up = display.axes_[2].lines[0].get_data()
-    assert across == pytest.approx(y["coal"].to_numpy())
-    assert up == pytest.approx(model.predict(X)["coal"].to_numpy())
-    display.figure_.savefig(tmp_path / "predictions.png")
-    flat = PredictionDisplay.from_predictions([1.0, 2.0], [1.0, 2.0])
-    assert "R² 1.000" in flat.axes_[0].get_title()
-    with pytest.raises(DataError, match="were observed and"):
-        PredictionDisplay.from_predictions([[1.0], [2.0]], [[1.0]])
-
-
-def test_a_slice_has_named_edges(model: fl.RegionRegressor, frames: Any) -> None:
-    X, y = frames
-    first, second, third = y.columns
-    display = RegionDisplay.from_estimator(
-        model, X.iloc[[0]], decisions=[first, second], view="slice"
-    )
-    (ax,) = display.axes_
-    assert ax.get_title() == f"{third} keeps the balance"
-    named = {text.get_text() for text in ax.texts}
-    rows = set(model.region(X.iloc[[0]]).form.row_names(list(y.columns)))
-    assert len(named) >= 3
-    assert named <= rows
-    # With one balance, a slice of three decisions is the whole region.
-    whole = RegionDisplay.from_estimator(model, X.iloc[[0]], decisions=[first, second])
-    reach = [line.get_xydata() for line in (ax.lines[0], whole.axes_[0].lines[1])]
-    for side in (np.min, np.max):
-        assert side(reach[0], axis=0) == pytest.approx(side(reach[1], axis=0), abs=1e-6)
-    with pytest.raises(DataError, match="along two decisions, not 3"):
-        RegionDisplay.from_estimator(model, X.iloc[[0]], view="slice")
-    ball = fl.Region(AffineImage(fl.L2Ball(3), np.eye(3), np.zeros(3)), ["a", "b", "c"])
-    with pytest.raises(DataError, match="whose rows are known"):
-        RegionDisplay(ball).plot(decisions=["a", "b"], view="slice")
 
 
 def test_facets_are_rows_in_the_form_of_their_text(

@@ -13,7 +13,7 @@ from feaslearn.hypotheses.hypothesis import Layout
 from feaslearn.known import KnownShape
 from feaslearn.region import RegionForm, Row, minimize
 from feaslearn.region.form import RELAX_FACET
-from registry import BINARY_SETS, SETS
+from registry import SETS
 
 N, K = 3, 3
 TERMS = [
@@ -22,17 +22,15 @@ TERMS = [
     fl.Term(fl.Box(2), [2, 0], [1.0, -2.0]),
     fl.Term(fl.L1Ball(3)),
 ]
-BOX = fl.Polytope(np.zeros((0, 3)), np.zeros(0), binary=True)
 HYPOTHESES: dict[str, Any] = {
-    **{f"affine-{name}": fl.Affine(make()) for name, make in {**SETS, **BINARY_SETS}.items()},
+    **{f"affine-{name}": fl.Affine(make()) for name, make in SETS.items()},
     "scaled-simplex": fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant"),
     "scaled-ball": fl.Minkowski([fl.Term(fl.L2Ball(3))], scale="constant"),
     **{
         f"minkowski-{scale}": fl.Minkowski(TERMS, scale=scale)
-        for scale in ("affine", "shared", "constant", "box", "tents")
+        for scale in ("affine", "constant", "index")
     },
     "minkowski-curved": fl.Minkowski([*TERMS[:2], fl.Term(fl.L2Ball(3))]),
-    "minkowski-binary": fl.Minkowski([fl.Term(fl.Simplex(3, binary=True)), fl.Term(BOX)]),
     "minkowski-no-offset": fl.Minkowski(TERMS[:2], offset=False),
     "minkowski-auto": fl.Minkowski(),
     "facets": fl.Facets(4),
@@ -94,7 +92,7 @@ def test_duals_of_facets_are_differences_of_minima() -> None:
     assert duals is not None
 
     def value(r: np.ndarray) -> float:
-        moved = RegionForm(one.X, one.Z, r, one.cones, one.labels, one.integer)
+        moved = RegionForm(one.X, one.Z, r, one.cones, one.labels)
         return float(c[0] @ minimize(moved, phi, c).decisions[0])
 
     assert np.abs(duals).max() > 0.1
@@ -107,7 +105,7 @@ def test_duals_of_facets_are_differences_of_minima() -> None:
         assert duals[0, j] == pytest.approx(slope, abs=1e-8), one.labels[j]
 
 
-@pytest.mark.parametrize("name", ["affine-simplex-5", "minkowski-curved", "binary"])
+@pytest.mark.parametrize("name", ["affine-simplex-5", "minkowski-curved"])
 def test_only_linear_rows_of_the_decisions_have_duals(name: str) -> None:
     model, theta, features, costs = drawn(next(key for key in HYPOTHESES if name in key))
     with pytest.raises(fl.exceptions.UnsupportedError, match="duals"):
@@ -145,7 +143,9 @@ def test_forms_within_known_rows(name: str) -> None:
     np.testing.assert_allclose(again.decisions[there], found.decisions[there], atol=1e-7)
 
 
-@pytest.mark.parametrize("name", ["minkowski-affine", "minkowski-box", "scaled-simplex", "facets"])
+@pytest.mark.parametrize(
+    "name", ["minkowski-affine", "minkowski-index", "scaled-simplex", "facets"]
+)
 def test_one_matrix_serves_all_signals(name: str) -> None:
     model, theta, _, _ = drawn(name)
     assert model.describe(theta, N, K).fixed_matrix

@@ -45,8 +45,7 @@ def chunked(signals: Any, decisions: Any, n_chunks: int = 5) -> fl.Chunks:
 
 HYPOTHESES: dict[str, Callable[[], Any]] = {
     "affine": lambda: fl.Minkowski.hypersimplices(3),
-    "shared": lambda: fl.Minkowski.hypersimplices(3, scale="shared"),
-    "tents": lambda: fl.Minkowski.hypersimplices(3, scale="tents"),
+    "index": lambda: fl.Minkowski.hypersimplices(3, scale="index"),
     "no offset": lambda: fl.Minkowski.pairs(3, offset=False),
     "l1 and l2 balls": lambda: fl.Minkowski([fl.Term(fl.L1Ball(3)), fl.Term(fl.L2Ball(3))]),
     "linear policy": lambda: fl.Affine(fl.Simplex(1)),
@@ -176,37 +175,11 @@ def test_a_hypothesis_is_chosen_among_those_that_chunks_can_be_fitted_by() -> No
     assert "selected among those that can be fitted from chunks" in model.result_.warnings[-1]
 
 
-def test_samples_of_chunks_are_not_kept() -> None:
-    X, y = samples(50)
-    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2])
-    with pytest.raises(DataError, match="fitted to chunks"):
-        model.fit(chunked(X, y)).conformalize(method="cross")
-
-
 def test_a_decision_that_was_never_observed_is_refused() -> None:
     X, y = samples(50)
     y[:, 1] = np.nan
     with pytest.raises(DataError, match="'x1' has no observed value"):
         fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2]).fit(chunked(X, y))
-
-
-def test_the_linear_policy_takes_one_pass() -> None:
-    X, y = samples(300, gaps=True)
-    whole = fl.baselines.LinearPolicy().fit(X, y).predict(X)
-    calls = []
-
-    def parts() -> Any:
-        calls.append(1)
-        tables = (np.array_split(table, 4) for table in (X, y))
-        return zip(*tables, strict=True)
-
-    chunks = fl.Chunks(parts)
-    before = len(calls)
-    policy = fl.baselines.LinearPolicy().fit(chunks)
-    assert len(calls) - before == 2  # the first chunk for the units, then all
-    np.testing.assert_allclose(policy.predict(X), whole, rtol=1e-9, atol=1e-9)
-    with pytest.raises(DataError, match="pass neither y"):
-        fl.baselines.LinearPolicy().fit(chunks, y)
 
 
 def test_strengths_are_chosen_in_few_passes() -> None:

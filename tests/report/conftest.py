@@ -17,7 +17,7 @@ def _few_regressors() -> Iterator[None]:
     """Compare with three quick predictors; the commands' tests compare with all of them."""
     few = ("mean decision", "linear policy", "ridge regression")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(comparison, "OTHERS", {name: comparison.OTHERS[name] for name in few})
+        patch.setattr(comparison, "REGRESSORS", {name: comparison.REGRESSORS[name] for name in few})
         yield
 
 

@@ -53,5 +53,6 @@ def test_after_ctrl_c_it_is_the_new_model_or_the_old_one(
         monkeypatch.undo()
     factor = 1000.0 if presses == 1 else 1.0
     np.testing.assert_allclose(model.predict(DATA.signals), factor * before, rtol=1e-6, atol=1e-6)
-    band = model.conformalize(method="cross").predict_interval(DATA.signals)
+    model.conformalize(DATA.signals, factor * DATA.decisions, method="cross")
+    band = model.predict_interval(DATA.signals)
     assert 1.0 * factor < band.upper.max() < 10.0 * factor

@@ -14,7 +14,6 @@ from feaslearn.sets import AffineImage, PrimitiveSet
 from feaslearn.sets.half_spaces import extreme_points
 from feaslearn.solvers.conic import minimize_linear, nearest_by_solver
 from feaslearn.solvers.conic_form import ConicForm
-from feaslearn.solvers.nearest_kernels import can_project, nearest_rows
 from feaslearn.solvers.oracle_kernels import minimize_rows
 from feaslearn.tolerances import ACCEPT_TOL, SAME_TOL, TIE_TOL
 from registry import BINARY_SETS, NAMES, Array, example
@@ -189,7 +188,3 @@ def test_kernels(name: str) -> None:
     Z = np.empty_like(of.costs)
     minimize_rows(code, of.costs, TIE_TOL, Z, np.empty(len(Z), dtype=bool))
     of.assert_minimisers(Z)
-    if can_project(code):
-        projected = np.empty_like(of.around)
-        nearest_rows(code, np.eye(Z.shape[1]), of.around, projected)
-        of.assert_nearest(of.around, projected)

@@ -12,6 +12,7 @@ from feaslearn.exceptions import (
     EmptySetError,
     SetError,
     TooManyVerticesError,
+    UnsupportedError,
 )
 from feaslearn.sets import AffineImage
 from registry import BINARY_SETS, cube
@@ -48,6 +49,17 @@ def test_bad_parameters() -> None:
         fl.Polytope(*cube(14), binary=True).check()
     with pytest.raises(TooManyVerticesError, match="too many binary points"):
         fl.Polytope(*cube(30), binary=True).check()
+
+
+def test_regions_and_hypotheses_are_convex() -> None:
+    points = fl.Simplex(2, binary=True)
+    region = fl.Region(AffineImage(points, np.eye(2), np.zeros(2)))
+    with pytest.raises(UnsupportedError, match=r"feaslearn\.paper"):
+        _ = region.form
+    data = fl.datasets.make_switch(20, random_state=0)
+    for hypothesis in (fl.Affine(points), fl.Minkowski([fl.Term(points)])):
+        with pytest.raises(fl.exceptions.FeaslearnError, match=r"feaslearn\.paper"):
+            fl.RegionRegressor(hypothesis, cost=data.cost).fit(data.signals, data.decisions)
 
 
 def test_a_region_of_points() -> None:

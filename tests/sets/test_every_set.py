@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from feaslearn.sets import AffineImage, Box, HalfSpaces, Hypersimplex, Polytope, Simplex
 from feaslearn.sets.half_spaces import half_spaces_of_points
-from feaslearn.sets.image_kernels import predict_rows
 from feaslearn.sets.product import Product
+from feaslearn.solvers.oracle_kernels import predict_rows
 from feaslearn.tolerances import TIE_TOL
 from registry import (
     FOR_EACH_SET,

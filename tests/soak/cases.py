@@ -41,11 +41,6 @@ def annealing_of_many_samples(long: bool, **limits: Any) -> Any:
     return _case(_ball(300_000 if long else 21_000), fl.Affine(fl.L1Ball(3)), trainer)
 
 
-def open_number_of_columns(long: bool, **limits: Any) -> Any:
-    trainer = trainers.Annealing(10**6 if long else 50, n_starts=1, **limits)
-    return _case(_power(5_000 if long else 60), fl.Affine(fl.Simplex("auto")), trainer)
-
-
 def facets(long: bool, **limits: Any) -> Any:
     return _case(
         _power(50_000 if long else 100, 0.1 if long else 0.0),
@@ -120,7 +115,7 @@ def named(*cases: Case) -> dict[str, Case]:
 
 
 ALL = named(
-    *(annealing, annealing_on_threads, annealing_of_many_samples, open_number_of_columns),
+    *(annealing, annealing_on_threads, annealing_of_many_samples),
     *(facets, facets_under_noise, chosen_hypothesis, known_constraints),
     *(moments_from_chunks, annealing_from_chunks, convex, convex_with_ties),
     *(convex_of_many_terms, robust, chosen_hypothesis_from_chunks),

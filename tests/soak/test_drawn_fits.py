@@ -32,7 +32,7 @@ Array = NDArray[np.float64]
 #: What is compared agrees to this share of the size of the numbers.
 AGREE = 1e-5
 LIMIT = 1.0
-SCALES = ("affine", "shared", "constant", "box", "tents", "index")
+SCALES = ("affine", "constant", "index")
 
 
 class Refused(Exception):
@@ -62,13 +62,10 @@ class Draw:
             fl.Box(p),
             fl.Box(p, 0.0, 2.0),
             fl.Simplex(p),
-            fl.Simplex(p, binary=True),
-            fl.Simplex("auto"),
             fl.L1Ball(p),
             fl.L2Ball(p),
             fl.Hypersimplex(p + 1, self.of(*range(1, p + 1))),
             fl.Polytope(polytope, below),
-            fl.Polytope(polytope, below, binary=True),
             fl.Hypersimplex(3, 2),
         )
 
@@ -125,7 +122,7 @@ class Draw:
         self.of(0, 1, 2)  # decides nothing; cases that are tests by number depend on the draw
         return fl.Known(
             **parts,
-            contradictions=self.of("raise", "project", "drop", "keep", "keep"),
+            contradictions=self.of("raise", "project", "keep", "keep"),
         )
 
     def data(self, n: int, k: int, count: int) -> Data:

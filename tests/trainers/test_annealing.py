@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import logging
-
 import numpy as np
 import pytest
+from sklearn.linear_model import LinearRegression
 
 import feaslearn as fl
 from feaslearn.data import Block, Samples
-from feaslearn.exceptions import DataError
 from feaslearn.sets.product import Product
 from feaslearn.trainers import Annealing
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge
-from feaslearn.trainers.annealing import reinitialize, unused_columns
 from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.starts import linear_policy_of, start_at_decisions
 from registry import example
@@ -81,7 +78,7 @@ def test_the_vacuous_optimum_is_not_taken() -> None:
     model = fl.RegionRegressor(
         fl.Affine(fl.Simplex(5)), cost=data.cost, features="all", random_state=0
     ).fit(data.signals[:100], data.decisions[:100])
-    policy = fl.baselines.LinearPolicy().fit(data.signals[:100], data.decisions[:100])
+    policy = LinearRegression().fit(data.signals[:100], data.decisions[:100])
     ours, theirs = (
         np.mean((each.predict(data.signals[100:]) - data.decisions[100:]) ** 2)
         for each in (model, policy)
@@ -99,18 +96,6 @@ def test_a_part_of_many_samples_chooses_and_all_are_fitted(monkeypatch: pytest.M
     assert model.result_.objective <= 1e-16
 
 
-# The number of columns
-
-
-def test_an_open_number_of_columns_is_chosen() -> None:
-    data = fl.datasets.make_switch(60, random_state=0)
-    model = fl.RegionRegressor(fl.Affine(fl.Simplex("auto")), cost=data.cost, random_state=0)
-    model.fit(data.signals, data.decisions)
-    assert model.hypothesis_.primitive.p == 2
-    assert model.hypothesis.primitive.p == "auto"
-    assert model.result_.objective < 1e-9
-
-
 # Every set, dead columns, and an early end
 
 
@@ -122,23 +107,6 @@ def test_every_set_is_fitted(primitive: fl.sets.PrimitiveSet) -> None:
     policy = Objective(fl.Affine(fl.Simplex(1)), objective.samples)
     linear = Annealing(n_starts=1, ridge=0.0).train(policy, np.random.default_rng(0)).result
     assert found.objective < 0.8 * linear.objective
-
-
-def test_a_dead_column_is_found_and_goes_through_the_worst_sample() -> None:
-    problem = annealed(fl.Simplex(3), ridge=0.0)
-    rows = problem.objective.samples.head()
-    A = np.zeros((3, 2, 3))
-    A[0] = np.array([[1.0, -1.0, 0.0], [0.0, 0.0, 0.0]])  # the third lies between the others
-    dead = unused_columns(problem, A.ravel())
-    np.testing.assert_array_equal(dead, [False, False, True])
-    revived = reinitialize(problem, A.ravel(), dead).reshape(3, 2, 3)
-    np.testing.assert_array_equal(revived[:, :, :2], A[:, :, :2])
-    predicted = problem.objective.hypothesis.predict(A.ravel(), rows.features, rows.costs)
-    losses = rows.weights * np.nansum((predicted - rows.decisions) ** 2, axis=1)
-    worst = int(np.argmax(losses))
-    seen = ~np.isnan(rows.decisions[worst])
-    column = rows.features[worst] @ revived[:, :, 2]
-    np.testing.assert_allclose(column[seen], rows.decisions[worst][seen], atol=1e-12)
 
 
 def test_an_exact_fit_ends_the_search(caplog: pytest.LogCaptureFixture) -> None:
@@ -169,41 +137,20 @@ def fit(trainer: Annealing, **options: object) -> fl.RegionRegressor:
 def test_the_limit_on_iterations(max_iter: int) -> None:
     result = fit(Annealing(max_iter, tol=0.0, n_starts=1, ridge=0.1)).result_
     assert result.status == "iteration limit"
-    assert len(result.history["objective"]) == max_iter + 1
 
 
 def test_the_best_of_all_starts_is_kept() -> None:
     result = fit(Annealing(20, n_starts=4, ridge=0.1)).result_
     one = fit(Annealing(20, n_starts=1, ridge=0.1)).result_
     assert result.n_iter > one.n_iter
-    assert result.objective in result.history["objective"] or result.objective == pytest.approx(
-        min(result.history["objective"])
-    )
+    assert result.objective <= one.objective * (1 + 1e-9)
 
 
 def test_threads_do_not_change_the_result() -> None:
     trainer = Annealing(max_iter=10, n_starts=4, ridge=0.1)
     one, other = (fit(trainer, n_jobs=n_jobs) for n_jobs in (1, 3))
     np.testing.assert_array_equal(one.theta_, other.theta_)
-    assert one.result_.history == other.result_.history
     assert one.result_.n_iter == other.result_.n_iter
-
-
-def test_a_search_goes_on_from_parameters_that_are_given() -> None:
-    first = fit(Annealing(max_iter=20, n_starts=1, ridge=0.0))
-    again = fit(Annealing(max_iter=0, n_starts=1, ridge=0.0, start=first.theta_))
-    assert again.result_.objective == pytest.approx(first.result_.objective, rel=1e-9)
-    np.testing.assert_allclose(again.theta_, first.theta_, rtol=1e-6, atol=1e-9)
-    further = fit(Annealing(n_starts=2, ridge=0.0, start=first.theta_))
-    assert further.result_.objective <= first.result_.objective * (1 + 1e-9)
-
-
-def test_given_parameters_must_fit_the_class() -> None:
-    with pytest.raises(DataError, match="theta has 3 entries, but Affine"):
-        fit(Annealing(start=[1.0, 2.0, 3.0], ridge=0.1))
-    for wrong in ([[1.0, np.nan]], "policy"):
-        with pytest.raises(DataError, match="theta is not a vector of finite numbers"):
-            fit(Annealing(start=wrong))  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -215,15 +162,3 @@ def test_a_seed_says_where_a_search_begins(seed: int) -> None:
     np.testing.assert_array_equal(one, same)
     assert not np.allclose(one, other)
     assert np.isfinite(one).all()
-
-
-@pytest.mark.parametrize(("verbose", "expected"), [(0, 0), (1, 2), (2, 2 + 2 * 4)])
-def test_verbose_lets_the_log_through(
-    verbose: int, expected: int, caplog: pytest.LogCaptureFixture
-) -> None:
-    logger = logging.getLogger("feaslearn")
-    fit(Annealing(max_iter=3, n_starts=2, ridge=0.1, ridge_floor=1.0), verbose=verbose)
-    assert len([record for record in caplog.records if record.name == "feaslearn"]) == expected
-    assert logger.level == logging.NOTSET
-    if verbose:
-        assert "Annealing: start 2 of 2: iteration limit, loss" in caplog.text

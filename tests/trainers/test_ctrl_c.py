@@ -24,7 +24,6 @@ KNOWN = fl.Known(bounds=(0.0, 3.6), contradictions="keep")
 FITS: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
     "annealing": (POWER, fl.Affine(fl.Simplex(3)), Annealing(20, n_starts=1), {}),
     "annealing of many": (MANY, fl.Affine(fl.L1Ball(2)), Annealing(9, n_starts=1, ridge=0.1), {}),
-    "open size": (POWER, fl.Affine(fl.Simplex("auto")), Annealing(9, n_starts=1), {}),
     "facets under noise": (BALL, fl.Facets(), FacetLearning(), {}),
     "facets": (POWER, fl.Facets(), fl.trainers.Auto(), {}),
     "convex": (POWER, fl.Minkowski("auto"), Convex(), {}),

@@ -18,7 +18,6 @@ CASES = {
     "scaled": (fl.Minkowski([fl.Term(fl.Simplex(2))], scale="constant"), Convex()),
     "facets": (fl.Facets(max_facets=2), FacetLearning()),
     "annealing": (fl.Affine(fl.Simplex(2)), Annealing(n_starts=1)),
-    "binary": (fl.Affine(fl.Simplex(2, binary=True)), Annealing(n_starts=1)),
 }
 
 
@@ -41,4 +40,3 @@ def test_a_result_says_everything_and_nothing_that_is_not_so(name: str) -> None:
     assert held or name != "penalised"
     for label in ("status", "optimum", "lower bound", "ties met", "predictions that tie"):
         assert label in str(result)
-        assert label in result._repr_html_()

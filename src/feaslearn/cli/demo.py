@@ -13,10 +13,10 @@ import numpy as np
 import pandas as pd
 
 import feaslearn as fl
-from feaslearn.baselines.regressors import USUAL, fit_and_predict
 from feaslearn.cli.console import Console, print_lines
 from feaslearn.cli.limits import limit_lines
 from feaslearn.exceptions import FeaslearnWarning
+from feaslearn.inference.regressors import USUAL, fit_and_predict
 from feaslearn.inference.trust import Trust
 from feaslearn.io.tables import write_table
 from feaslearn.io.whole_files import check_writable

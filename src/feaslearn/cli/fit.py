@@ -24,12 +24,7 @@ if TYPE_CHECKING:
 
 
 def fit(
-    data: Annotated[
-        list[Path],
-        typer.Argument(
-            metavar="DATA...", help="A CSV or Parquet file, or several Parquet files or folders."
-        ),
-    ],
+    data: options.DataFile,
     decisions: options.Decisions,
     output: Annotated[Path, options.output("Where the model file is written.")],
     signals: options.Signals = None,
@@ -87,17 +82,6 @@ def fit(
             "--max-seconds", metavar="NUMBER", help="Limit on the time; the best so far is written."
         ),
     ] = None,
-    chunks: Annotated[
-        bool | None,
-        typer.Option(
-            "--chunks/--no-chunks",
-            help="Read Parquet files piece by piece. Without a word: where they do not fit.",
-        ),
-    ] = None,
-    memory: Annotated[
-        str,
-        typer.Option("--memory", metavar="AMOUNT", help="What pieces may take at a time."),
-    ] = "1GB",
     *,
     console: Console,
 ) -> bool:
@@ -127,24 +111,22 @@ def fit(
       $ feaslearn fit power.csv --signals 'cost_*,demand_*' --decisions 'plant_*' \\
           --cost 'cost_*' --lower 0 --upper 3.5 --balance 'demand_*' --hypothesis facets \\
           -o known.npz
-      $ feaslearn fit data/*.parquet --signals 'cost_*,demand_*' --decisions 'plant_*' \\
-          --cost 'cost_*' --hypothesis minkowski:hypersimplices --chunks -o large.npz
     """
     from feaslearn.cli import parsing
     from feaslearn.cli.columns import FitColumns
-    from feaslearn.cli.files import check_output, open_files
-    from feaslearn.data import Chunks
+    from feaslearn.cli.files import check_output
     from feaslearn.io import save
     from feaslearn.io.whole_files import check_writable
     from feaslearn.regressor import RegionRegressor
     from feaslearn.regressor.limits import limits_at
 
-    files = open_files(data, chunks, console)
-    check_output(output, *files.read)
+    check_output(output, data)
     began = perf_counter()
     # First: a path that cannot be written should not cost the time of the fit.
     check_writable(output)
-    columns = FitColumns(files.table, signals, decisions, cost, weights, allow_missing=drop_missing)
+    columns = FitColumns(
+        console.table(data), signals, decisions, cost, weights, allow_missing=drop_missing
+    )
     if drop_missing:
         columns.drop_missing()
     model = RegionRegressor(
@@ -157,19 +139,11 @@ def fit(
         n_jobs=jobs,
         max_seconds=max_seconds,
     )
-    limits: list[Limit] = []
     held_out, note = None, None
-    X, y = columns.signals, columns.decisions
-    if files.in_chunks:
-        parts, names = list(files.in_chunks), (list(X.columns), list(y.columns))
-        model.fit(
-            Chunks(parts, signals=names[0], decisions=names[1], weights=weights, memory=memory)
-        )
-    else:
-        model.fit(X, y, sample_weight=columns.weights)
-        limits = limits_at(model, X)
-        if check:
-            held_out, note = _held_out(model, columns, max_seconds is not None)
+    model.fit(columns.signals, columns.decisions, sample_weight=columns.weights)
+    limits = limits_at(model, columns.signals)
+    if check:
+        held_out, note = _held_out(model, columns, max_seconds is not None)
     save(model, output)
     facts = _facts(model, columns, output) | {"held_out": held_out and asdict(held_out)}
     facts["wall_seconds"] = perf_counter() - began
@@ -212,13 +186,11 @@ def _facts(model: RegionRegressor, columns: FitColumns, output: Path) -> dict[st
     """Return what is printed as JSON."""
     import numpy as np
 
-    from feaslearn.regressor.reader import samples_seen
-
     result, gaps = model.result_, np.isnan(columns.decisions.to_numpy())
     none = gaps.all(axis=1)
     return {
         "model": str(output),
-        "n_samples": len(columns.signals) or samples_seen(model),
+        "n_samples": len(columns.signals),
         # Rows without any decision, which are left out, and decisions missing in others.
         "missing": {"rows": int(none.sum()), "decisions": int(gaps[~none].sum())},
         "signals": list(columns.signals.columns),

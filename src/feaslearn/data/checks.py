@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from numbers import Integral
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -17,7 +16,7 @@ from feaslearn.costs import (
 )
 from feaslearn.data.matrix import as_matrix
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.messages import find_columns, row_number
+from feaslearn.messages import row_number
 
 GivenNames: TypeAlias = tuple[Sequence[str] | None, Sequence[str] | None]
 
@@ -76,41 +75,6 @@ def check_arrays(
     return Checked(S, X, resolved.specification, resolved.evaluate(S), names)
 
 
-def check_frame(
-    frame: Any,
-    signals: Sequence[str],
-    decisions: Sequence[str],
-    cost: CostSpecification,
-    problems: Problems,
-) -> Checked:
-    """Choose the columns of a frame and check them; raise one error for all problems."""
-    if not hasattr(frame, "to_numpy") or not hasattr(frame, "columns"):
-        raise DataError(
-            "Decisions: from_frame needs a pandas or polars DataFrame, got a "
-            f"{type(frame).__name__}; collect a lazy frame, pass arrays to from_arrays"
-        )
-    if any(isinstance(label, Integral) for label in frame.columns):
-        cost = _as_labels(cost)
-    labels = [str(label) for label in frame.columns]
-    chosen = _choose(signals, labels, "signals", problems)
-    taken = _choose(decisions, labels, "decisions", problems)
-    for j in sorted(set(chosen) & set(taken)):
-        problems.add(f"column {labels[j]!r} is both a signal and a decision; keep one of them")
-    names = Names(tuple(labels[j] for j in chosen), tuple(labels[j] for j in taken))
-    table = getattr(frame, "iloc", frame)
-    left, right = (table[:, list(columns)] if columns else None for columns in (chosen, taken))
-    if problems:
-        # Which columns were meant is not known: the values of those that were found are checked,
-        # and a cost that is not in the frame is wrong in any case.
-        if left is not None:
-            as_matrix(left, name="signals", problems=problems, columns=names.signals)
-        if right is not None:
-            _check_decisions(right, names.decisions, problems)
-        resolve_cost(cost, n_decisions=None, signal_names=labels, n_signals=None, problems=problems)
-        problems.raise_if_any(DataError, "Decisions")
-    return check_arrays(left, right, cost, names, problems)
-
-
 def _check_decisions(
     values: object, names: Sequence[str] | None, problems: Problems
 ) -> Array | None:
@@ -134,27 +98,6 @@ def _check_names(
         if times > 1:
             problems.add(f"names: {times} of the {name} are called {label!r}; rename them")
     return tuple(given)
-
-
-def _choose(
-    wanted: Sequence[str], labels: list[str], name: str, problems: Problems
-) -> tuple[int, ...]:
-    """Find columns of a frame by label; labels that are numbers are compared as strings."""
-    items = [wanted] if isinstance(wanted, str) else [str(item) for item in wanted]
-    if not items:
-        problems.add(f"{name}: no column is listed; list at least one")
-    found = find_columns(items, labels, len(labels), name, "in the frame", problems)
-    for j, times in Counter(found).items():
-        if times > 1:
-            problems.add(f"{name}: column {labels[j]!r} is listed {times} times")
-    return tuple(dict.fromkeys(found))
-
-
-def _as_labels(cost: CostSpecification) -> CostSpecification:
-    """Read integers as labels where the labels of the frame are integers, as for the signals."""
-    if isinstance(cost, Sequence | np.ndarray) and all(isinstance(j, Integral) for j in cost):
-        return [str(j) for j in cost]
-    return cost
 
 
 # The arguments of ``fit``.

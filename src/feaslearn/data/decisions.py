@@ -12,12 +12,9 @@ from numpy.typing import NDArray
 
 from feaslearn.arrays import Array
 from feaslearn.costs import CostSpecification
-from feaslearn.data.checks import Checked, GivenNames, Names, check_arrays, check_frame
+from feaslearn.data.checks import Checked, GivenNames, Names, check_arrays
 from feaslearn.data.matrix import column_names
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.results import html_table
-
-COLUMNS_SHOWN = 30
 
 
 class Solves(Protocol):
@@ -36,7 +33,7 @@ class Decisions:
 
     .. math:: x_i \in \operatorname{argmin}_{x \in R(s_i)} c(s_i)^\top x .
 
-    Make one with `from_arrays` or `from_frame`: they check everything. The arrays are read-only.
+    Make one with `from_arrays`, which checks everything. The arrays are read-only.
     An index chooses samples: ``data[:100]``, ``data[mask]``, ``data[[4, 2]]``, ``data[0]``.
 
     Parameters
@@ -123,49 +120,6 @@ class Decisions:
         return cls._of(check_arrays(signals, decisions, cost, given, problems), forward)
 
     @classmethod
-    def from_frame(
-        cls,
-        frame: Any,
-        *,
-        signals: Sequence[str],
-        decisions: Sequence[str],
-        cost: CostSpecification,
-        forward: Solves | None = None,
-    ) -> Self:
-        """Check the columns of a pandas or polars frame and put them together.
-
-        Parameters
-        ----------
-        frame : pandas.DataFrame or polars.DataFrame
-            One row for each sample.
-        signals, decisions : sequence of str
-            Names of columns, or patterns such as ``"demand_*"``, which stand for the columns
-            that match, in the order of the frame.
-        cost : sequence of int or str, sequence of float, AffineCost or FunctionCost
-            As in `from_arrays`; names and patterns are looked up among the signals.
-        forward : forward problem, optional
-            The true problem, where it is known.
-
-        Returns
-        -------
-        Decisions
-            The data, checked.
-
-        Examples
-        --------
-        >>> import polars as pl
-        >>> from feaslearn import Decisions
-        >>> frame = pl.DataFrame({"price": [1.0, 2.0], "demand": [3.0, 4.0], "power": [3, 4]})
-        >>> Decisions.from_frame(
-        ...     frame, signals=["demand", "price"], decisions=["power"], cost=["price"]
-        ... )
-        Decisions(2 samples, 2 signals, 1 decision, cost=[1])
-        """
-        problems = Problems()
-        _check_forward(forward, problems)
-        return cls._of(check_frame(frame, signals, decisions, cost, problems), forward)
-
-    @classmethod
     def _of(cls, checked: Checked, forward: Solves | None) -> Self:
         return cls(
             # Copies: what the caller does to the arrays later must not change the data.
@@ -232,26 +186,6 @@ class Decisions:
         if self.forward is not None:
             parts.append(f"forward={type(self.forward).__name__}")
         return f"Decisions({', '.join(parts)})"
-
-    def _repr_html_(self) -> str:
-        rows = [
-            _row(kind, name, column)
-            for kind, names, table in (
-                ("signal", self.names.signals, self.signals),
-                ("decision", self.names.decisions, self.decisions),
-            )
-            for name, column in zip(names, table.T, strict=True)
-        ]
-        head = ("", "name", "least", "mean", "greatest", "unobserved")
-        more = len(rows) - COLUMNS_SHOWN
-        last = f"<p>and {more} more columns</p>" if more > 0 else ""
-        return html_table(head, rows[:COLUMNS_SHOWN], repr(self)) + last
-
-
-def _row(kind: str, name: str, column: Array) -> tuple[str, ...]:
-    seen = column[~np.isnan(column)]
-    figures = [f"{f(seen):.4g}" if len(seen) else "" for f in (np.min, np.mean, np.max)]
-    return kind, name, *figures, str(len(column) - len(seen))
 
 
 def _read_only(array: Array) -> Array:

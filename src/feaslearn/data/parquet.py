@@ -112,36 +112,6 @@ def _row_group(file: str, group: int, names: list[str], rows: int) -> Iterator[A
         yield from opened.iter_batches(rows, [group], names, use_threads=False)
 
 
-class DatasetSource(TableSource):
-    """The fragments of a dataset of pyarrow, one after the other."""
-
-    def __init__(self, dataset: Any) -> None:
-        with reading("the dataset"):
-            self.labels = tuple(dataset.schema.names)
-        self._fragments: list[tuple[Any, str, int]] = []
-        self.n_rows = 0
-        for number, fragment in enumerate(dataset.get_fragments()):
-            place = getattr(fragment, "path", "") or f"fragment {number}"
-            self._fragments.append((fragment, place, self.n_rows))
-            with reading(place):
-                self.n_rows += fragment.count_rows()
-        if not self.n_rows:
-            raise DataError("Chunks: the dataset has no rows")
-
-    def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
-        """Yield one task for each fragment."""
-        names = [self.labels[j] for j in columns]
-        for fragment, place, first in self._fragments:
-            batches = partial(
-                fragment.to_batches,
-                columns=names,
-                batch_size=rows,
-                batch_readahead=1,
-                use_threads=False,
-            )
-            yield partial(_pieces, batches, place, place, first)
-
-
 def _pieces(
     batches: Callable[[], Iterable[Any]], read: str, place: str, first: int, row: int = 0
 ) -> Iterator[Piece]:

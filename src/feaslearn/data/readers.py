@@ -1,10 +1,9 @@
-"""Readers of the sources that users pass: lazy frames, Dask, functions, arrays."""
+"""Readers of the sources that users pass: functions, arrays, blocks of Dask."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -13,7 +12,6 @@ from numpy.typing import NDArray
 
 from feaslearn.data.matrix import column_names, nested_columns
 from feaslearn.data.parquet import (
-    DatasetSource,
     ParquetSource,
     Piece,
     TableSource,
@@ -22,9 +20,6 @@ from feaslearn.data.parquet import (
 )
 from feaslearn.exceptions import DataError, DataTypeError
 
-#: Before this version `collect_batches` was missing, or swallowed errors.
-OLDEST = (1, 37)
-
 
 def open_source(source: Any) -> TableSource:
     """Return the source behind what a user passed."""
@@ -32,26 +27,8 @@ def open_source(source: Any) -> TableSource:
     if all(isinstance(path, str | os.PathLike) for path in paths):
         return ParquetSource(paths)
     if isinstance(source, tuple) and len(source) == 2:
-        dask = [_package(part) == "dask" for part in source]
-        if any(dask) and not all(dask):
-            raise DataTypeError("Chunks: X and y are not both dask arrays; make both the same")
-        if all(dask):
-            blocks = dask_blocks(*source)
-            pairs = partial(map, lambda pair: tuple(map(_computed, pair)), blocks)
-            return IteratedSource(pairs, "block {}", len(source[0]))
         n_rows = len(_Columns.of(source, "the arrays").columns[0])
         return IteratedSource(lambda: [source], "the arrays", n_rows)
-    package, kind = _package(source), type(source).__name__
-    if package == "pyarrow" and hasattr(source, "get_fragments"):
-        return DatasetSource(source)
-    if package == "pyarrow" and kind == "Table":
-        import pyarrow.dataset as ds
-
-        return DatasetSource(ds.dataset(source))
-    if package == "polars" and kind == "LazyFrame":
-        return LazyFrameSource(source)
-    if package == "dask" and hasattr(source, "partitions") and hasattr(source, "columns"):
-        return IteratedSource(partial(_partitions, source), "partition {}")
     if isinstance(source, Iterator):
         raise DataTypeError(
             f"Chunks: a {type(source).__name__} can be read only once, and a fit goes through the "
@@ -61,73 +38,11 @@ def open_source(source: Any) -> TableSource:
         return IteratedSource(source)
     raise DataTypeError(
         f"Chunks: cannot read a {type(source).__name__}; pass paths of Parquet files, a pair "
-        "(X, y), a pyarrow dataset, a polars LazyFrame, a dask frame, or a function that returns "
-        "an iterator of pairs (X, y) or of frames"
+        "(X, y), or a function that returns an iterator of pairs (X, y) or of frames"
     )
 
 
-def _package(source: Any) -> str:
-    """Return the package that a thing is from; to ask costs no import."""
-    return type(source).__module__.partition(".")[0]
-
-
-def _dataset(table: Any) -> Any:
-    import pyarrow.dataset as ds
-
-    return ds.dataset(table)
-
-
-# Lazy frames of polars.
-
-
-class LazyFrameSource(TableSource):
-    """A query whose result is never in memory as a whole; each pass runs it again."""
-
-    def __init__(self, frame: Any) -> None:
-        _refuse_old_polars()
-        self._frame = frame
-        with _asking():
-            self.labels = tuple(frame.collect_schema().names())
-
-    def tasks(self, columns: Sequence[int], rows: int) -> Iterator[Task]:
-        """Yield one task for each piece of the result; polars makes them."""
-        names = [self.labels[j] for j in columns]
-        first = 0
-        query = self._frame.select(names)
-        with _asking():
-            for batch in query.collect_batches(chunk_size=rows, maintain_order=True):
-                refuse_structures(batch, "the lazy frame")
-                arrays = [batch[name].to_numpy() for name in names]
-                piece = Piece(arrays, first, "the lazy frame", first)
-                first += batch.height
-                if batch.height:
-                    yield partial(cut, piece, rows)
-
-
-def _refuse_old_polars() -> None:
-    """Refuse versions that cannot read in pieces, or end without a word where a file is damaged."""
-    import polars as pl
-
-    if tuple(int(part) for part in pl.__version__.split(".")[:2]) < OLDEST:
-        raise DataError(
-            f"Chunks: polars {pl.__version__} does not hand over a lazy frame in pieces, or leaves "
-            f"out what it cannot read; install polars {'.'.join(map(str, OLDEST))} or newer, or "
-            "write the frame with sink_parquet and pass the file"
-        )
-
-
-@contextmanager
-def _asking() -> Iterator[None]:
-    """Make errors of polars ours: a file that the query reads may be damaged."""
-    import polars as pl
-
-    try:
-        yield
-    except (OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        raise DataError(f"the lazy frame: cannot be read: {error}") from error
-
-
-# Dask frames and arrays; dask itself is never imported here.
+# Dask arrays; dask itself is never imported here.
 
 
 def dask_blocks(X: Any, y: Any) -> list[tuple[Any, Any]]:
@@ -144,15 +59,6 @@ def dask_blocks(X: Any, y: Any) -> list[tuple[Any, Any]]:
     X = X.rechunk({1: -1})
     y = y.rechunk({0: X.chunks[0]} | ({1: -1} if y.ndim == 2 else {}))
     return [(X.blocks[i], y.blocks[i]) for i, size in enumerate(X.chunks[0]) if size]
-
-
-def _partitions(frame: Any) -> Iterator[Any]:
-    """Yield the partitions of a dask frame that have rows, computed one after the other."""
-    return filter(len, map(_computed, frame.partitions))
-
-
-def _computed(part: Any) -> Any:
-    return part.compute(scheduler="synchronous")
 
 
 # Arrays and frames, in memory or made one after the other.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from feaslearn.datasets.dc_grid import DcGrid
 from feaslearn.datasets.dcopf import make_dcopf
 from feaslearn.datasets.linear_program import AffineRows, LinearProgram
-from feaslearn.datasets.power import make_ieee14, make_power5
+from feaslearn.datasets.power import make_power5
 from feaslearn.datasets.small import (
     make_flexible_plant,
     make_l1_ball,
@@ -18,7 +18,6 @@ __all__ = [
     "LinearProgram",
     "make_dcopf",
     "make_flexible_plant",
-    "make_ieee14",
     "make_l1_ball",
     "make_power5",
     "make_switch",

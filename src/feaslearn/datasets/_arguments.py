@@ -24,15 +24,13 @@ class Streams(NamedTuple):
     structure: np.random.Generator
     signals: np.random.Generator
     decision_noise: np.random.Generator
-    signal_noise: np.random.Generator
 
 
 class Draw(NamedTuple):
-    """Generators, and the standard deviations of noise on decisions and signals."""
+    """Generators, and the standard deviation of noise on decisions."""
 
     streams: Streams
     noise: float
-    signal_noise: float
 
     def observed(
         self,
@@ -44,7 +42,7 @@ class Draw(NamedTuple):
     ) -> Decisions:
         """Return data with noise, and the true problem behind them."""
         return Decisions.from_arrays(
-            _noisy(signals, self.signal_noise, self.streams.signal_noise),
+            signals,
             _noisy(decisions, self.noise, self.streams.decision_noise),
             cost,
             names=names,
@@ -56,14 +54,12 @@ def check_common(
     problems: Problems,
     n_samples: object,
     noise: float,
-    signal_noise: float,
     random_state: RandomState,
 ) -> Draw:
     """Check the arguments that all data sets share, and return what draws them."""
     check_value("n_samples", n_samples, Integer(1), problems)
     check_value("noise", noise, NOT_NEGATIVE, problems)
-    check_value("signal_noise", signal_noise, NOT_NEGATIVE, problems)
-    return Draw(_streams(problems, random_state), noise, signal_noise)
+    return Draw(_streams(problems, random_state), noise)
 
 
 def _streams(problems: Problems, random_state: RandomState) -> Streams:

@@ -48,8 +48,6 @@ class DcGrid:
         The name of the case.
     buses : ndarray of int, shape (B,)
         The numbers of the buses in service.
-    areas, zones : ndarray of int, shape (B,)
-        The area and the zone of each bus in the file.
     loads : ndarray of shape (B,)
         The load of each bus in the file.
     ends : ndarray of int, shape (L, 2)
@@ -97,8 +95,6 @@ class DcGrid:
         problems.raise_if_any(DataError, f"DcGrid: {file.name}")
         bus = file.bus[file.bus[:, 1] != ISOLATED]
         self.buses: NDArray[np.int64] = bus[:, 0].astype(np.int64)
-        self.areas: NDArray[np.int64] = bus[:, 6].astype(np.int64)
-        self.zones: NDArray[np.int64] = bus[:, 10].astype(np.int64)
         self.loads: Array = bus[:, 2].copy()
         self._positions = {int(number): i for i, number in enumerate(self.buses)}
         self._injected = -bus[:, 4]

@@ -43,11 +43,10 @@ def make_dcopf(
     variant: Literal["api", "sad"] | None = None,
     loads: ArrayLike | None = None,
     costs: ArrayLike | None = None,
-    zones: int | Literal["area", "zone"] | ArrayLike | None = None,
+    zones: int | None = None,
     load_range: tuple[float, float] = (0.7, 1.0),
     cost_range: tuple[float, float] = (0.7, 1.3),
     quadratic: Literal["refuse", "linearize"] = "refuse",
-    signal_noise: float = 0.0,
 ) -> Decisions:
     """Make cheapest dispatches of the generators of a power grid (DC optimal power flow).
 
@@ -75,19 +74,15 @@ def make_dcopf(
     costs : array_like of shape (N, G), optional
         The cost of each generator that can be dispatched, in money for a MWh. By default drawn:
         the linear cost in the file times an independent number, uniform on ``cost_range``.
-    zones : int, "area", "zone" or array_like of shape (B,), optional
-        Which buses share a signal; within a zone the loads keep the proportions of the file. A
-        number k deals out the buses in turn (bus 1 to zone 1, ..., bus k + 1 to zone 1 again),
-        "area" and "zone" follow the file, an array names the zone of each bus in service. By
-        default every bus with a load has a signal.
+    zones : int, optional
+        Number of zones whose buses share a signal; within a zone the loads keep the proportions
+        of the file. The buses are dealt out in turn: bus 1 to zone 1, ..., bus k + 1 to zone 1
+        again. By default every bus with a load has a signal.
     load_range, cost_range : pair of float
         What loads and costs of the file are multiplied with where they are drawn.
     quadratic : {"refuse", "linearize"}, default "refuse"
         What to do where costs are drawn and those of the file are curves: refuse, or take each
         generator's marginal cost in the middle of its range (in pieces: the slope between ends).
-    signal_noise : float, default 0.0
-        The standard deviation of Gaussian noise on the signals as they are observed; the decisions
-        answer to the true ones.
 
     Returns
     -------
@@ -121,7 +116,7 @@ def make_dcopf(
     given_loads = _given(problems, "loads", loads, zoned.names if zoned else None)
     given = {"loads": given_loads, "costs": given_costs}
     count = _count(problems, n_samples, {k: v for k, v in given.items() if v is not None})
-    draw = check_common(problems, count, noise, signal_noise, random_state)
+    draw = check_common(problems, count, noise, random_state)
     _check_range(problems, "load_range", load_range)
     _check_range(problems, "cost_range", cost_range)
     nominal = _nominal_costs(problems, grid, quadratic) if costs is None else None
@@ -272,11 +267,11 @@ class LoadZones(NamedTuple):
     fixed: Array
 
 
-def resolve_zones(problems: Problems, grid: DcGrid, zones: object) -> LoadZones | None:
+def resolve_zones(problems: Problems, grid: DcGrid, zones: int | None) -> LoadZones | None:
     """Divide the loads into zones."""
-    labels = _labels(problems, grid, zones)
-    if labels is None:
+    if zones is not None and not check_value("zones", zones, Integer(1), problems):
         return None
+    labels = grid.buses if zones is None else (grid.buses - 1) % zones + 1
     kinds, members = np.unique(labels, return_inverse=True)
     total = np.bincount(members, weights=grid.loads).astype(np.float64)
     # Loads and injections that cancel cannot be scaled by their sum.
@@ -293,25 +288,3 @@ def resolve_zones(problems: Problems, grid: DcGrid, zones: object) -> LoadZones 
     prefix = "load_" if zones is None else "load_z"
     names = tuple(f"{prefix}{kinds[kind]}" for kind in chosen)
     return LoadZones(names, total[chosen], shares, np.where(moves[members], 0.0, grid.loads))
-
-
-def _labels(problems: Problems, grid: DcGrid, zones: object) -> ArrayLike | None:
-    if zones is None:
-        return grid.buses
-    if isinstance(zones, str):
-        if zones not in ("area", "zone"):
-            problems.add(f"zones is {zones!r}, expected 'area', 'zone', a number or an array")
-            return None
-        return grid.areas if zones == "area" else grid.zones
-    if np.ndim(zones) == 0:  # type: ignore[arg-type]
-        if not check_value("zones", zones, Integer(1), problems):
-            return None
-        return np.asarray((grid.buses - 1) % zones + 1)  # type: ignore[operator]
-    labels = np.asarray(zones)
-    if labels.shape != grid.buses.shape or labels.dtype.kind not in "iuUS":
-        problems.add(
-            f"zones has shape {labels.shape} and type {labels.dtype}, expected an integer or a "
-            f"name for each of the {len(grid.buses)} buses"
-        )
-        return None
-    return labels

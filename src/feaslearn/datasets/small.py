@@ -16,16 +16,17 @@ from feaslearn.datasets._arguments import (
 )
 from feaslearn.datasets.linear_program import AffineRows, LinearProgram
 from feaslearn.exceptions import DataError, Problems
-from feaslearn.parameters import POSITIVE, Integer, Number, check_value
+from feaslearn.parameters import POSITIVE, Integer, check_value
 from feaslearn.sets import L1Ball
+
+#: The energy that the plant needs in a day, as a share of what it could take.
+ENERGY = 0.4
 
 
 def make_switch(
     n_samples: int,
     noise: float = 0.0,
     random_state: RandomState = None,
-    *,
-    signal_noise: float = 0.0,
 ) -> Decisions:
     """Make decisions that switch from one unit of the first good to one unit of the second.
 
@@ -40,9 +41,6 @@ def make_switch(
     random_state : int, Generator, RandomState or None
         Where the randomness comes from. An integer seeds ``numpy.random.SeedSequence``; the same
         seed gives the same signals and the same decisions before noise, whatever the noise.
-    signal_noise : float, default 0.0
-        The standard deviation of Gaussian noise on the signals as they are observed; the decisions
-        answer to the true ones.
 
     Returns
     -------
@@ -57,7 +55,7 @@ def make_switch(
     True
     """
     problems = Problems()
-    draw = check_common(problems, n_samples, noise, signal_noise, random_state)
+    draw = check_common(problems, n_samples, noise, random_state)
     problems.raise_if_any(DataError, "make_switch")
     signals = uniform(draw.streams.signals, n_samples, [(0.0, 1.0)])
     first = signals[:, 0] <= 0.5
@@ -76,8 +74,6 @@ def make_l1_ball(
     low: float = 0.0,
     high: float = 1.0,
     random_state: RandomState = None,
-    *,
-    signal_noise: float = 0.0,
 ) -> Decisions:
     """Make decisions of least cost in a ball of the l1 norm.
 
@@ -98,9 +94,6 @@ def make_l1_ball(
     random_state : int, Generator, RandomState or None
         Where the randomness comes from. An integer seeds ``numpy.random.SeedSequence``; the same
         seed gives the same signals and the same decisions before noise, whatever the noise.
-    signal_noise : float, default 0.0
-        The standard deviation of Gaussian noise on the signals as they are observed; the decisions
-        answer to the true ones.
 
     Returns
     -------
@@ -115,7 +108,7 @@ def make_l1_ball(
     array([1., 1., 1.])
     """
     problems = Problems()
-    draw = check_common(problems, n_samples, noise, signal_noise, random_state)
+    draw = check_common(problems, n_samples, noise, random_state)
     check_value("n", n, Integer(1), problems)
     check_value("radius", radius, POSITIVE, problems)
     if not isinstance(low, Real) or not isinstance(high, Real) or not -np.inf < low < high < np.inf:
@@ -131,14 +124,12 @@ def make_flexible_plant(
     noise: float = 0.0,
     random_state: RandomState = None,
     *,
-    signal_noise: float = 0.0,
     hours: int = 24,
-    energy: float = 0.4,
     ramp: float = 0.35,
 ) -> Decisions:
     """Make the schedules of a plant that answers to hourly prices.
 
-    ``min { p'x : 0 <= x <= 1, sum x = energy * hours, |x_{t+1} - x_t| <= ramp }``, prices uniform.
+    ``min { p'x : 0 <= x <= 1, sum x = 0.4 hours, |x_{t+1} - x_t| <= ramp }``, prices uniform.
 
     Parameters
     ----------
@@ -149,13 +140,8 @@ def make_flexible_plant(
     random_state : int, Generator, RandomState or None
         Where the randomness comes from. An integer seeds ``numpy.random.SeedSequence``; the same
         seed gives the same prices and the same schedules before noise, whatever the noise.
-    signal_noise : float, default 0.0
-        The standard deviation of Gaussian noise on the prices as they are observed; the schedules
-        answer to the true ones.
     hours : int, default 24
         How many hours a day has.
-    energy : float, default 0.4
-        The energy the plant needs in a day, as a share of what it could take.
     ramp : float, default 0.35
         By how much consumption can change from one hour to the next.
 
@@ -173,23 +159,22 @@ def make_flexible_plant(
     array([9.6, 9.6])
     """
     problems = Problems()
-    draw = check_common(problems, n_samples, noise, signal_noise, random_state)
+    draw = check_common(problems, n_samples, noise, random_state)
     check_value("hours", hours, Integer(1), problems)
-    check_value("energy", energy, Number(0.0, 1.0, above=True, below=True), problems)
     check_value("ramp", ramp, POSITIVE, problems)
     problems.raise_if_any(DataError, "make_flexible_plant")
     prices = uniform(draw.streams.signals, n_samples, [(0.0, 1.0)] * hours)
-    plant = _plant(hours, energy, ramp)
+    plant = _plant(hours, ramp)
     schedules = plant.solve(prices, prices)
     return draw.observed(prices, schedules, *numbered("price", "load", hours), plant)
 
 
-def _plant(hours: int, energy: float, ramp: float) -> LinearProgram:
+def _plant(hours: int, ramp: float) -> LinearProgram:
     """Return the plant's problem: the energy of the day, then the ramps between its hours."""
     matrix = np.vstack([np.ones(hours), np.diff(np.eye(hours), axis=0)])
     still = np.zeros((hours, hours))
-    lower = np.concatenate([[energy * hours], np.full(hours - 1, -ramp)])
-    upper = np.concatenate([[energy * hours], np.full(hours - 1, ramp)])
+    lower = np.concatenate([[ENERGY * hours], np.full(hours - 1, -ramp)])
+    upper = np.concatenate([[ENERGY * hours], np.full(hours - 1, ramp)])
     return LinearProgram(
         matrix,
         AffineRows(lower, still),

@@ -39,7 +39,7 @@ def to_mps(
     Parameters
     ----------
     region : Region
-        The region at one signal, which must not be curved; binary sets give integers.
+        The region at one signal, which must not be curved.
     path : path-like
         Where to write.
     cost : array-like of shape (n,), default=None
@@ -75,7 +75,7 @@ def to_lp(
     Parameters
     ----------
     region : Region
-        The region at one signal, which must not be curved; binary sets give integers.
+        The region at one signal, which must not be curved.
     path : path-like
         Where to write.
     cost : array-like of shape (n,), default=None
@@ -170,7 +170,6 @@ def highs_of(form: SolverForm, prices: Array, names: list[str], labels: list[str
         np.append(prices, np.zeros(rows.p)),
         Bounds(rows.r[0], upper, form.lower, form.upper),
         {"output_flag": False},
-        np.append(np.zeros(rows.n, dtype=bool), rows.integer) if rows.integer.any() else None,
     )
     for j, name in enumerate(columns):
         solver.passColName(j, name)

@@ -24,7 +24,7 @@ def to_cvxpy(source: Region | LearnedRegion, x: Any = None, signals: Any = None)
 
     The constraints of a fitted model keep CVXPY's rules of disciplined parametrised programs in
     :math:`\phi`: a problem is compiled once, solved at many signals, and can be a differentiable
-    layer. Binary sets give boolean variables.
+    layer.
 
     Parameters
     ----------
@@ -118,12 +118,7 @@ def _index_rows(form: ConicForm, labels: list[str]) -> dict[str, str]:
 
 def _latent(cp: Any, rows: RegionForm) -> Any:
     """Return the latent variables as one expression, or None where there are none."""
-    if rows.p == 0:
-        return None
-    if not rows.integer.any():
-        return cp.Variable(rows.p, name="z")
-    whole = [tuple(rows.integer.nonzero()[0])]
-    return cp.Variable(rows.p, name="z", boolean=whole)
+    return cp.Variable(rows.p, name="z") if rows.p else None
 
 
 def _moving_part(cp: Any, rows: RegionForm, latent: Any, phi: Any) -> Any:

@@ -101,8 +101,7 @@ def _add_latent(pyo: Any, block: Any, form: SolverForm) -> None:
     n, entries = form.rows.n, range(form.rows.p)
     sides = np.column_stack([form.lower[n:], form.upper[n:]])
     bounds = [[float(each) if np.isfinite(each) else None for each in pair] for pair in sides]
-    domains = [pyo.Binary if whole else pyo.Reals for whole in form.rows.integer]
-    block.z = pyo.Var(entries, bounds=lambda _, j: bounds[j], within=lambda _, j: domains[j])
+    block.z = pyo.Var(entries, bounds=lambda _, j: bounds[j])
 
 
 def _row_rule(

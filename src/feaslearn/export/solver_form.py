@@ -63,8 +63,7 @@ def _cones_on_variables(form: RegionForm) -> tuple[RegionForm, tuple[Indices, ..
     ]
     starts = p + np.cumsum([0, *np.array(sizes, dtype=int)[second_order]])
     norms = tuple(np.arange(a, b) for a, b in pairwise(starts))
-    integer = np.append(form.integer, np.zeros(len(curved), dtype=bool))
-    return replace(form, Z=tuple(Z), cones=tuple(cones), integer=integer), norms
+    return replace(form, Z=tuple(Z), cones=tuple(cones)), norms
 
 
 def _bounded(linear: RegionForm, norms: tuple[Indices, ...], decisions: bool) -> SolverForm:
@@ -81,7 +80,6 @@ def _bounded(linear: RegionForm, norms: tuple[Indices, ...], decisions: bool) ->
     factors = matrix.data[matrix.indptr[lone]]
     limits = linear.r[0, lone] / factors
     lower, upper = np.full(matrix.shape[1], -np.inf), np.full(matrix.shape[1], np.inf)
-    lower[linear.n :][linear.integer], upper[linear.n :][linear.integer] = 0.0, 1.0
     np.maximum.at(lower, columns[factors > 0.0], limits[factors > 0.0] + 0.0)
     np.minimum.at(upper, columns[factors < 0.0], limits[factors < 0.0] + 0.0)
     # The region is not empty: bounds that cross do so by rounding.

@@ -13,13 +13,11 @@ from feaslearn.exceptions import UnsupportedError
 from feaslearn.hypotheses.hypothesis import MOST_COMPONENTS, Hypothesis, Layout, first_of
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.region.form import RegionForm
-from feaslearn.region.latent_set import latent_set
+from feaslearn.region.latent_set import latent_set, refuse_binary
 from feaslearn.region.minimize import Solved
 from feaslearn.sets.affine_image import AffineImage
-from feaslearn.sets.image_kernels import predict_rows
 from feaslearn.sets.primitive_set import PrimitiveSet, Ties
-from feaslearn.sets.simplex import Simplex
-from feaslearn.solvers.oracle_kernels import is_simplex
+from feaslearn.solvers.oracle_kernels import is_simplex, predict_rows
 from feaslearn.tolerances import TIE_TOL, ZERO_PRICE
 
 #: Rows handled at once where the maps of each row are written out.
@@ -88,16 +86,8 @@ class Affine(Hypothesis):
                 f"{type(self).__name__} needs a primitive set such as Simplex(9), not "
                 f"{self.primitive!r}"
             )
+        refuse_binary(self.primitive)
         return self.primitive
-
-    @property
-    def open_size(self) -> bool:
-        """Whether the number of columns is left to the fit, as in ``Affine(Simplex("auto"))``."""
-        return isinstance(self.primitive, Simplex) and self.primitive.open_size
-
-    def with_size(self, p: int) -> Affine:
-        """Return the hypothesis with p columns, if their number is open; otherwise itself."""
-        return Affine(Simplex(p, self.primitive.binary)) if self.open_size else self
 
     def as_minkowski(self, n: int) -> Minkowski | None:
         """Return the sum of no terms, the linear policy, where the set is a point."""

@@ -45,10 +45,6 @@ class Hypothesis(BaseEstimator, ABC):
         """Return the Minkowski sum with the same parameters, if there is one."""
         return None
 
-    def with_size(self, p: int) -> Hypothesis:
-        """Return the hypothesis with p columns where their number is open, otherwise itself."""
-        return self
-
     @abstractmethod
     def layout(self, n: int, k: int) -> Layout:
         """Return the blocks of theta."""

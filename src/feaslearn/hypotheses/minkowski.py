@@ -58,18 +58,17 @@ class Minkowski(Hypothesis):
         The sets. "auto" chooses a dictionary when it sees the number of decisions; "windows" adds
         moving averages and hypersimplices on runs of 2 to 12 decisions, which a fit of "auto" takes
         where held-out rows are predicted better.
-    scale : {"auto", "affine", "shared", "constant", "box", "tents", "index"}, default="auto"
-        What the scales may be: affine in the features, one affine scale for all terms, constant,
-        or not negative anywhere by construction: affine on the range of the training features
-        ("box"), piecewise linear in each feature ("tents"), or piecewise linear in the one
+    scale : {"auto", "affine", "constant", "index"}, default="auto"
+        What the scales may be: affine in the features, constant, or piecewise linear in the one
         combination of features that explains the decisions best ("index"), such as the total
-        demand that decisions add up to. Outside that range the last three continue as constants.
+        demand that decisions add up to. The last is not negative anywhere by construction, and
+        continues as a constant outside the range of the training features.
         "auto" is "affine" for terms that are given; with ``terms="auto"`` a fit takes constant or
         affine scales or an index by cross-validation.
     offset : bool, default=True
         Whether b(s), affine in the features, is learned or zero.
     n_knots : int, default=5
-        Knots of each feature for "tents", and of the index.
+        Knots of the index.
 
     References
     ----------
@@ -109,18 +108,6 @@ class Minkowski(Hypothesis):
         """Return sums of the simplices over every choice of so many of the decisions."""
         sign = -1.0 if reflected else 1.0
         terms = [Term(Simplex(len(each)), each, sign) for each in _choices(n, sizes)]
-        return cls(terms, **options)
-
-    @classmethod
-    def weighted_simplices(
-        cls, capacities: ArrayLike, sizes: Sequence[int], **options: Any
-    ) -> Minkowski:
-        """Return sums of simplices whose corners are the capacities of the decisions."""
-        weights = np.asarray(capacities, dtype=float)
-        if weights.ndim != 1 or not np.isfinite(weights).all() or not (weights > 0.0).all():
-            raise DataError("Minkowski.weighted_simplices: capacities must be positive numbers")
-        choices = _choices(len(weights), sizes)
-        terms = [Term(Simplex(len(each)), each, weights[each].tolist()) for each in choices]
         return cls(terms, **options)
 
     @classmethod
@@ -171,19 +158,6 @@ class Minkowski(Hypothesis):
         """Return boxes: a segment along each decision."""
         return cls.segments(np.eye(n), **options)
 
-    @classmethod
-    def union(cls, *others: Minkowski, **options: object) -> Minkowski:
-        """Return sums of the terms of all others; options that are not given are the first's."""
-        if not others or not all(isinstance(each, Minkowski) for each in others):
-            raise UnsupportedError("Minkowski.union takes at least one Minkowski")
-        if any(isinstance(each.terms, str) for each in others):
-            raise UnsupportedError(
-                "Minkowski.union cannot list the terms of Minkowski('auto') before it sees data"
-            )
-        first = others[0].get_params(deep=False)
-        terms = [term for each in others for term in each.terms]
-        return cls(**{**first, **options, "terms": terms})
-
     def terms_of(self, n: int) -> list[Term]:
         """Return the terms; refuse what is none, or does not fit n decisions."""
         if isinstance(self.terms, str) or not isinstance(self.terms, Sequence):
@@ -221,14 +195,11 @@ class Minkowski(Hypothesis):
         return ScaleBasis(self.scale, k, int(self.n_knots))
 
     def layout(self, n: int, k: int) -> Layout:
-        """Return blocks "alpha" (terms, functions), "b" (k, n) and, where there are some, "knots".
-
-        With one scale for all terms, "alpha" has one row.
-        """
+        """Return blocks "alpha" (terms, functions), "b" (k, n) and those "knots" that are there."""
         basis, count = self.basis(k), len(self.terms_of(n))
         shapes: dict[str, tuple[int, ...]] = {}
         if count:
-            shapes["alpha"] = (1 if self.scale == "shared" else count, basis.size)
+            shapes["alpha"] = (count, basis.size)
         if self.offset:
             shapes["b"] = (k, n)
         if count and basis.knotted:
@@ -258,8 +229,7 @@ class Minkowski(Hypothesis):
 
         .. math:: x = b(s) + \sum_t E_t \zeta_t, \qquad H_t \zeta_t - \alpha_t(s) h_t \in K_t
 
-        Only right-hand sides then move with the signal. Points of a discrete set are not scaled:
-        there the scale multiplies :math:`E_t z_t`.
+        Only right-hand sides then move with the signal.
         """
         blocks, terms = self.layout(n, k).unpack(theta), self.terms_of(n)
         alpha = np.broadcast_to(
@@ -270,7 +240,6 @@ class Minkowski(Hypothesis):
         known = {id(terms[t].primitive): terms[t].primitive for t in used}
         latent = {key: latent_set(primitive) for key, primitive in known.items()}
         sets = [latent[id(terms[t].primitive)] for t in used]
-        discrete = np.array([each.integer.any() for each in sets], dtype=bool)
         maps = [
             sparse(sparse(terms[t].embedding(n)) @ each.matrix)
             for t, each in zip(used, sets, strict=True)
@@ -278,15 +247,12 @@ class Minkowski(Hypothesis):
         every = beside([sp.csr_array((n, 0)), *maps])
         sizes = [len(each.h) for each in sets]
         of_row = np.repeat(np.arange(len(used)), sizes)
-        of_column = np.repeat(np.arange(len(used)), [each.shape[1] for each in maps])
         w = np.zeros((k + len(used), len(of_row)))
-        w[np.where(discrete[of_row], 0, k + of_row), np.arange(len(of_row))] = np.concatenate(
+        w[k + of_row, np.arange(len(of_row))] = np.concatenate(
             [np.zeros(0), *(each.h for each in sets)]
         )
         M = [sp.csr_array(every.shape)] * (k + len(used))
-        M[0] = sparse(every @ sp.diags_array((~discrete[of_column]).astype(float)))
-        for i in np.flatnonzero(discrete):
-            M[k + i] = sparse(every @ sp.diags_array((of_column == i).astype(float)))
+        M[0] = every
         H = sparse(sp.block_diag([each.H for each in sets])) if sets else sp.csr_array((0, 0))
         m = np.zeros((k + len(used), n))
         if self.offset:
@@ -302,7 +268,6 @@ class Minkowski(Hypothesis):
                 for t, size in zip(used, sizes, strict=True)
                 for i in range(size)
             ),
-            np.concatenate([np.zeros(0, dtype=bool), *(each.integer for each in sets)]),
         )
 
         def scales(features: Array) -> Array:

@@ -10,7 +10,7 @@ from scipy.linalg import eigh
 from feaslearn.arrays import Array
 from feaslearn.tolerances import SAME_TOL, TINY
 
-SCALES = ("auto", "affine", "shared", "constant", "box", "tents", "index")
+SCALES = ("auto", "affine", "constant", "index")
 #: Share of the variance of decisions that counts as noise in every combination of them.
 INDEX_NOISE = 1e-3
 
@@ -19,12 +19,11 @@ INDEX_NOISE = 1e-3
 class ScaleBasis:
     r"""Functions :math:`\psi_1(s), \dots, \psi_m(s)` of the features."""
 
-    # "affine" and "shared" take the features themselves, "constant" the constant alone. "tents"
-    # takes for each feature piecewise linear functions that are one at a knot and zero at the
-    # others, and "box" those of two knots, u and 1 - u: they are never negative, so coefficients
-    # that are not negative make a scale that is not, at any signal. Outside the knots a feature
-    # counts as the nearest knot. "index" takes those of one combination of the features; its knots
-    # are multiples of a vector of length one, along which the index is measured. "auto" that nobody
+    # "affine" takes the features themselves, "constant" the constant alone. "index" takes piecewise
+    # linear functions of one combination of the features that are one at a knot and zero at the
+    # others: they are never negative, so coefficients that are not negative make a scale that is
+    # not, at any signal. Outside the knots the index counts as the nearest knot. Knots are
+    # multiples of a vector of length one, along which the index is measured. "auto" that nobody
     # has resolved is "affine".
 
     kind: str
@@ -34,24 +33,19 @@ class ScaleBasis:
     @property
     def knotted(self) -> bool:
         """Whether the functions have knots."""
-        return self.kind in ("box", "tents", "index") and self.n_features > 1
+        return self.kind == "index" and self.n_features > 1
 
     @property
     def knots_shape(self) -> tuple[int, int]:
         """Knots of each feature but the constant."""
-        return (2 if self.kind == "box" else self.n_knots, self.n_features - 1)
+        return self.n_knots, self.n_features - 1
 
     @property
     def size(self) -> int:
         """Number m of functions."""
         if self.knotted:
-            return self.knots_shape[0] * self.groups
-        return self.n_features if self.kind in ("auto", "affine", "shared") else 1
-
-    @property
-    def groups(self) -> int:
-        """Numbers whose knots the functions have; those of one number add up to one."""
-        return 1 if self.kind == "index" else max(1, self.n_features - 1)
+            return self.n_knots
+        return self.n_features if self.kind in ("auto", "affine") else 1
 
     @property
     def nonnegative(self) -> bool:
@@ -59,35 +53,25 @@ class ScaleBasis:
         return self.knotted or self.size == 1
 
     def place_knots(self, features: Array, decisions: Array) -> Array:
-        """Return knots at quantiles of the features, spread evenly where those coincide."""
-        count = self.knots_shape[0]
-        values, direction = features[:, 1:], np.ones((1, 1))
-        if self.kind == "index":
-            direction = best_explained(values, decisions)[None]
-            values = values @ direction.T
-        knots = np.quantile(values, np.linspace(0.0, 1.0, count), axis=0)
-        even = np.linspace(values.min(axis=0), values.max(axis=0), count)
-        coincide = (np.diff(knots, axis=0) <= SAME_TOL * np.ptp(values, axis=0)).any(axis=0)
-        knots = np.where(coincide, even, knots)
-        return np.asarray(knots @ direction if self.kind == "index" else knots)
+        """Return knots at quantiles of the index, spread evenly where those coincide."""
+        direction = best_explained(features[:, 1:], decisions)
+        values = features[:, 1:] @ direction
+        knots = np.quantile(values, np.linspace(0.0, 1.0, self.n_knots))
+        if (np.diff(knots) <= SAME_TOL * np.ptp(values)).any():
+            knots = np.linspace(values.min(), values.max(), self.n_knots)
+        return np.asarray(knots[:, None] * direction)
 
     def values(self, features: Array, knots: Array | None) -> Array:
         """Return the functions at rows of features, (N, m)."""
         if not self.knotted or knots is None:
             return features[:, : self.size]
-        count = len(knots)
-        columns = []
-        numbers = features[:, 1:]
-        if self.kind == "index":
-            direction = index_direction(knots)
-            numbers, knots = (numbers @ direction)[:, None], (knots @ direction)[:, None]
-        for values, places in zip(numbers.T, knots.T, strict=True):
-            # A feature that never changed stands at its first knot.
-            position = np.zeros(len(values))
-            if places[-1] > places[0]:
-                position = np.interp(values, places, np.arange(count))
-            columns += [np.maximum(0.0, 1.0 - np.abs(position - i)) for i in range(count)]
-        return np.column_stack(columns)
+        direction = index_direction(knots)
+        values, places = features[:, 1:] @ direction, knots @ direction
+        # An index that never changed stands at its first knot.
+        position = np.zeros(len(values))
+        if places[-1] > places[0]:
+            position = np.interp(values, places, np.arange(len(places)))
+        return np.maximum(0.0, 1.0 - np.abs(position[:, None] - np.arange(len(places))))
 
 
 def index_direction(knots: Array) -> Array:

@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 
 from feaslearn.arrays import Array, Indices
 from feaslearn.exceptions import FeaslearnError, Problems
+from feaslearn.region.latent_set import refuse_binary
 from feaslearn.sets.box import Box
 from feaslearn.sets.hypersimplex import Hypersimplex
 from feaslearn.sets.primitive_set import PrimitiveSet
@@ -56,6 +57,7 @@ class Term(BaseEstimator):
             problems.add(f"{name} needs a primitive set such as Simplex(2), not {self.primitive!r}")
             return
         try:
+            refuse_binary(self.primitive)
             self.primitive.check()
             p = self.primitive.dimension
         except FeaslearnError as error:
@@ -123,10 +125,6 @@ class Term(BaseEstimator):
         E = np.zeros((n, self.primitive.dimension))
         E[places[0], np.arange(E.shape[1])] = places[1]
         return E
-
-    def key(self, n: int) -> bytes:
-        """Return what equal terms share."""
-        return shape_of(self.primitive) + self.embedding(n).tobytes()
 
     def __repr__(self) -> str:
         if self.matrix is not None:

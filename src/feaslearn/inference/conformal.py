@@ -92,16 +92,6 @@ class Bands:
         mean = float(self.width.mean()) if self.width.size else 0.0
         return f"Bands({self.width.size} at level {self.level:g}, mean width {mean:.4g})"
 
-    def _repr_html_(self) -> str:
-        tables = (np.atleast_2d(part) for part in (self.center, self.lower, self.upper))
-        rows = "".join(
-            "<tr>"
-            + "".join(f"<td>{x:.4g} [{a:.4g}, {b:.4g}]</td>" for x, a, b in zip(*row, strict=True))
-            + "</tr>"
-            for row in list(zip(*tables, strict=True))[:20]
-        )
-        return f"<table><caption>{self!r}</caption>{rows}</table>"
-
 
 def check_level(level: float) -> float:
     """Return a level between zero and one; refuse anything else."""
@@ -326,7 +316,7 @@ class CrossFit:
                     [None if each is None else _taken(each, rows) for each in given]
                     for rows in (np.flatnonzero(~out), np.flatnonzero(out))
                 )
-                part = clone(model).set_params(hypothesis=model.hypothesis_, verbose=0)
+                part = clone(model).set_params(hypothesis=model.hypothesis_)
                 part.fit(*inside)
                 predicted = np.asarray(part.predict(outside[0], outside[2]), dtype=np.float64)
                 found.append(predicted.reshape(int(out.sum()), -1))

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from feaslearn.arrays import Array, Indices
-from feaslearn.baselines.regressors import USUAL, fit_and_predict
 from feaslearn.inference.conformal import FOLDS, CrossFit
+from feaslearn.inference.regressors import USUAL, fit_and_predict
 from feaslearn.metrics import pooled_r2
 from feaslearn.tolerances import VISIBLE_TOL
 

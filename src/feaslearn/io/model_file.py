@@ -400,10 +400,9 @@ class Reading:
             for name, declared in get_type_hints(made.__init__).items():
                 fits = name == "return" or has_type(getattr(value, name), declared)
                 require(fits, f"{where}.{name}", f"not of the type {declared}, or not finite")
-        if made in SETS and not getattr(value, "open_size", False):
+        if made in SETS:
             limit = f"sets of more than {MAX_DIMENSION} dimensions are not held by files"
-            chosen = isinstance(value, Simplex) and value.open_size
-            require(chosen or value.dimension <= MAX_DIMENSION, where, limit)
+            require(value.dimension <= MAX_DIMENSION, where, limit)
         if learned is not None:
             require(made in TRANSFORMERS, where, f"a {kind} has learned nothing")
             _restore(value, self.value(learned, where), where)

@@ -16,7 +16,7 @@ from feaslearn.tolerances import EXACT_TOL, RANK_TOL
 EXTRA_ROUNDS = 2
 
 #: What can be done with observed decisions that violate known constraints.
-CONTRADICTIONS = ("raise", "project", "drop", "keep")
+CONTRADICTIONS = ("raise", "project", "keep")
 
 
 def pseudo_inverse(E: Array) -> Array:
@@ -169,10 +169,10 @@ class Known(BaseEstimator):
         Lower and upper bounds of the decisions; either may be None.
     balance : pair (E, e), default=None
         Equalities: rows ``E`` of shape (q, n), or one row, and their right-hand side.
-    contradictions : {"raise", "project", "drop", "keep"}, default="raise"
+    contradictions : {"raise", "project", "keep"}, default="raise"
         What to do with observed decisions that violate the constraints: refuse them by name, move
-        them to the nearest decision that does not, leave these samples out, or keep them as they
-        are, because decisions are noisy.
+        them to the nearest decision that does not, or keep them as they are, because decisions are
+        noisy.
     tolerance : float, default=1e-6
         Violations below this share of the size of a row are rounding.
 
@@ -201,5 +201,5 @@ class Known(BaseEstimator):
     g: Any = None
     bounds: tuple[Any, Any] | None = None
     balance: tuple[ArrayLike, Any] | None = None
-    contradictions: Literal["raise", "project", "drop", "keep"] = "raise"
+    contradictions: Literal["raise", "project", "keep"] = "raise"
     tolerance: float = 1e-6

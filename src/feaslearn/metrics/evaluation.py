@@ -13,7 +13,6 @@ from sklearn.exceptions import UndefinedMetricWarning
 from feaslearn.arrays import Array
 from feaslearn.data import Decisions
 from feaslearn.exceptions import DataError
-from feaslearn.results import html_table
 
 
 class Mean(NamedTuple):
@@ -86,10 +85,6 @@ class Evaluation:
         lines += [f"{label:<26}{mean:>12}{error:>12}" for label, mean, error in self.rows()]
         return "\n".join(line.rstrip() for line in [*lines, _samples(self.n_samples)])
 
-    def _repr_html_(self) -> str:
-        head = ("returned decisions", "mean", "std. error")
-        return html_table(head, self.rows(), _samples(self.n_samples))
-
 
 def _number(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.4g}"
@@ -117,9 +112,10 @@ def evaluate(model: Any, data: Decisions) -> Evaluation:
 
     Examples
     --------
+    >>> from sklearn.linear_model import LinearRegression
     >>> import feaslearn as fl
     >>> data = fl.datasets.make_switch(200, random_state=0)
-    >>> policy = fl.baselines.LinearPolicy().fit(data.signals, data.decisions)
+    >>> policy = LinearRegression().fit(data.signals, data.decisions)
     >>> 0.1 < fl.evaluate(policy, data).returned.mean < 0.3
     True
     """

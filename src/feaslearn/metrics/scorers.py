@@ -28,9 +28,10 @@ def neg_returned_loss(model: Any, X: ArrayLike, y: ArrayLike) -> float:
 
     Examples
     --------
+    >>> from sklearn.linear_model import LinearRegression
     >>> import feaslearn as fl
     >>> data = fl.datasets.make_switch(60, random_state=0)
-    >>> policy = fl.baselines.LinearPolicy().fit(data.signals, data.decisions)
+    >>> policy = LinearRegression().fit(data.signals, data.decisions)
     >>> -0.3 < fl.metrics.neg_returned_loss(policy, data.signals, data.decisions) < -0.1
     True
     """

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from feaslearn.plots.facets_display import FacetsDisplay
-from feaslearn.plots.prediction_display import PredictionDisplay
 from feaslearn.plots.region_display import RegionDisplay
 
 __all__ = [
     "FacetsDisplay",
-    "PredictionDisplay",
     "RegionDisplay",
 ]

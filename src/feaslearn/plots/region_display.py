@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import combinations
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,8 +29,6 @@ from feaslearn.tolerances import VISIBLE_TOL
 
 #: Pairs of more decisions than this are too small to see.
 MOST_DECISIONS = 8
-#: How a region may be seen.
-VIEWS = ("auto", "pairs", "slice")
 
 
 @dataclass(eq=False, repr=False)
@@ -88,7 +86,6 @@ class RegionDisplay:
         y: ArrayLike | None = None,
         costs: ArrayLike | None = None,
         decisions: Sequence[int | str] | None = None,
-        view: Literal["auto", "pairs", "slice"] = "auto",
         units: Units = None,
         ax: Any = None,
     ) -> RegionDisplay:
@@ -106,10 +103,6 @@ class RegionDisplay:
             What-if prices in place of those read from the signal.
         decisions : sequence of int or str, default=None
             The decisions that are seen, by name or position; default all.
-        view : {"auto", "pairs", "slice"}, default="auto"
-            Whether regions are projected, three decisions and more in pairs, or cut along two
-            decisions: the others stay where they are cheapest, but for those that keep balances,
-            and edges have the names of their rows.
         units : mapping of str to str, or str, default=None
             Units of the decisions by name, or one for all.
         ax : matplotlib Axes, default=None
@@ -122,13 +115,12 @@ class RegionDisplay:
         """
         here = at_signal(model, signal, costs)
         display = cls(here.region, observed=y, cost=here.cost, units=units, relaxed=here.relaxed)
-        return display.plot(decisions=decisions, view=view, ax=ax)
+        return display.plot(decisions=decisions, ax=ax)
 
     def plot(
         self,
         *,
         decisions: Sequence[int | str] | None = None,
-        view: Literal["auto", "pairs", "slice"] = "auto",
         ax: Any = None,
     ) -> RegionDisplay:
         """Draw the picture.
@@ -137,10 +129,6 @@ class RegionDisplay:
         ----------
         decisions : sequence of int or str, default=None
             The decisions that are seen, by name or position; default all.
-        view : {"auto", "pairs", "slice"}, default="auto"
-            Whether regions are projected, three decisions and more in pairs, or cut along two
-            decisions: the others stay where they are cheapest, but for those that keep balances,
-            and edges have the names of their rows.
         ax : matplotlib Axes, default=None
             Where one or two decisions are drawn; default a new figure.
 
@@ -150,10 +138,6 @@ class RegionDisplay:
             This display.
         """
         chosen = find(decisions, self.region.names, "decisions")
-        if view not in VIEWS:
-            raise DataError(f"view={view!r} is not known; use one of {', '.join(VIEWS)}")
-        if view == "slice" and len(chosen) != 2:
-            raise DataError(f"a slice is along two decisions, not {len(chosen)}; name two of them")
         if len(chosen) > MOST_DECISIONS:
             raise DataError(
                 f"{len(chosen)} decisions make {len(chosen) * (len(chosen) - 1) // 2} pairs; "
@@ -166,9 +150,6 @@ class RegionDisplay:
             panel = one_panel(ax, 6.5, 2.5 * len(chosen))
             if len(chosen) == 1:
                 panels.draw_interval(panel, scene, chosen[0])
-            elif view == "slice" and scene.state == "fine":
-                scene = scene._replace(down=np.zeros(0))
-                panels.draw_slice(panel, scene, *chosen)
             else:
                 panels.draw_plane(panel, scene, *chosen)
             panels.draw_legend(scene, panel.figure, ax)

@@ -6,13 +6,11 @@ from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from scipy.linalg import qr
 
 from feaslearn.arrays import Array
-from feaslearn.exceptions import DataError
 from feaslearn.plots.canvas import BLUE, GREY, ORANGE, VERMILION, finish, write
 from feaslearn.region import Region
-from feaslearn.tolerances import GAIN_TOL, ROUNDING, SAME_TOL, TINY, VISIBLE_TOL, size_of
+from feaslearn.tolerances import GAIN_TOL, ROUNDING
 
 State = Literal["fine", "relaxed", "empty"]
 
@@ -22,9 +20,6 @@ ARROW = 0.18
 WIDE = 7.5
 #: Said in the place of the region, and beside one that is relaxed.
 EMPTY = "no decision satisfies everything here"
-
-#: Edges shorter than this share of the picture have no name; slants that names stand beside.
-SHORT, SLANTED = 0.12, 0.4
 
 #: Points that stick out less than this, relative to the size of the region, are on the outline.
 TOLERANCE = 3e-4
@@ -143,81 +138,6 @@ def _draw_descent(ax: Any, at: Array, down: Array, level: Array | None) -> None:
 def _say_empty(ax: Any, scene: Scene) -> None:
     if scene.state == "empty":
         ax.text(0.5, 0.5, EMPTY, ha="center", transform=ax.transAxes, fontsize="small")
-
-
-# A slice of a region of rows: two decisions move, the others stay where they are cheapest.
-
-
-def draw_slice(ax: Any, scene: Scene, i: int, j: int) -> None:
-    """Draw a slice through the cheapest decision, its edges with the names of their rows."""
-    at = scene.region.minimize(np.zeros(scene.region.n)) if scene.optimum is None else scene.optimum
-    corners, names, balancing = slice_corners(scene.region, at, i, j)
-    draw_outline(ax, corners, BLUE)
-    if scene.optimum is not None:
-        draw_optimum(ax, *at[[i, j]])
-    size = np.maximum(np.ptp(corners, axis=0), TINY)
-    for start, end, name in zip(corners, np.roll(corners, -1, axis=0), names, strict=True):
-        edge = (end - start) / size
-        if np.linalg.norm(edge) > SHORT:
-            # Corners go around counter-clockwise: outside is to the right.
-            out = np.array([edge[1], -edge[0]]) / np.linalg.norm(edge)
-            sides = [int(np.sign(part) * (abs(part) > SLANTED)) for part in out]
-            where = {"ha": ("center", "left", "right")[sides[0]]}
-            where["va"] = ("center", "bottom", "top")[sides[1]]
-            at_edge = (start + end) / 2.0 + 0.02 * out * size
-            ax.annotate(name, at_edge, fontsize="small", **where).set_parse_math(False)
-    ax.margins(0.25)
-    held = "" if len(balancing) + 2 == scene.region.n else "the others stay where they are cheapest"
-    keeps = " and ".join(scene.region.names[k] for k in balancing)
-    verb = "keeps" if len(balancing) == 1 else "keep"
-    parts = [f"{keeps} {verb} the balance" if keeps else "", held]
-    write(ax, "title", "; ".join(part for part in parts if part), fontsize="medium")
-    finish(ax, xlabel=scene.labels[i], ylabel=scene.labels[j])
-
-
-def slice_corners(region: Region, at: Array, i: int, j: int) -> tuple[Array, list[str], list[int]]:
-    """Return corners of a slice, the name of the row of each edge, and decisions that balance."""
-    form = region.form
-    if form.p or form.curved:
-        raise DataError("view='slice' needs a region whose rows are known, such as that of Facets")
-    X, r, equal = form.X.toarray(), form.r[0], form.equality
-    others = np.array([k for k in range(region.n) if k not in (i, j)], dtype=int)
-    balancing, slack = others[:0], np.maximum(X @ at - r, 0.0) + SAME_TOL * size_of(at)
-    if equal.any() and len(others):
-        # Those that are far from their bounds balance best.
-        lone = ~equal & np.isfinite(r) & ((X != 0.0).sum(axis=1) == 1)
-        room = [slack[lone & (X[:, k] != 0.0)].min(initial=size_of(at)) for k in others]
-        order = qr(X[equal][:, others] * room, mode="r", pivoting=True)[1]
-        balancing = others[order[: np.linalg.matrix_rank(X[equal])]]
-    steps = np.eye(region.n)[:, [i, j]]
-    steps[balancing] = -np.linalg.pinv(X[equal][:, balancing]) @ X[equal][:, [i, j]]
-    if np.abs(X[equal] @ steps).max(initial=0.0) > VISIBLE_TOL:
-        raise DataError(f"{region.names[i]} and {region.names[j]} cannot move apart; choose others")
-    far = 1e3 * size_of(at)
-    points = [
-        (at[[i, j]] + far * np.array(end), "") for end in ((-1, -1), (1, -1), (1, 1), (-1, 1))
-    ]
-    names = form.row_names(region.names)
-    for k in np.flatnonzero(~equal & np.isfinite(r)):
-        normal = X[k] @ steps
-        if np.abs(normal).max() > VISIBLE_TOL * np.abs(X[k]).max():
-            points = _clipped(points, normal, slack[k] - normal @ at[[i, j]], names[k])
-    corners, edges = (list(part) for part in zip(*points, strict=True))
-    return np.array(corners), edges, balancing.tolist()
-
-
-def _clipped(
-    points: list[tuple[Array, str]], normal: Array, offset: float, name: str
-) -> list[tuple[Array, str]]:
-    """Cut a polygon by ``normal'p + offset >= 0``; corners have the name of the edge behind."""
-    kept = []
-    for (here, edge), (there, _) in zip(points, points[1:] + points[:1], strict=True):
-        a, b = (float(normal @ point + offset) for point in (here, there))
-        if a >= 0.0:
-            kept.append((here, edge))
-        if (a >= 0.0) != (b >= 0.0):
-            kept.append((here + a / (a - b) * (there - here), name if a >= 0.0 else edge))
-    return kept
 
 
 # The outline of a region seen along two of its decisions.

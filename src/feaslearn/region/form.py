@@ -55,8 +55,8 @@ class RegionForm:
     r"""The regions :math:`\{x : \exists z,\; X x + \sum_k w_k(s) (Z_k z - r_k) \in K\}`.
 
     The weights :math:`w(s)` are the features, the first of which is one, then right-hand sides of
-    known constraints, then scales that are functions of the features. Some entries of z are zero
-    or one. Where the first n rows are links, they say :math:`x = \sum_k w_k (r_k - Z_k z)`.
+    known constraints, then scales that are functions of the features. Where the first n rows are
+    links, they say :math:`x = \sum_k w_k (r_k - Z_k z)`.
 
     Parameters
     ----------
@@ -70,8 +70,6 @@ class RegionForm:
         The factors of K in the order of the rows.
     labels : tuple of Row
         The meaning of each row.
-    integer : ndarray of bool of shape (p,)
-        Which latent variables are zero or one.
     n_features : int, default=1
         Number of weights that are features.
     known : tuple of str, default=()
@@ -100,7 +98,6 @@ class RegionForm:
     r: Array
     cones: tuple[Cone, ...]
     labels: tuple[Row, ...]
-    integer: Mask
     n_features: int = 1
     known: tuple[str, ...] = ()
     scales: Callable[[Array], Array] = no_scales
@@ -131,7 +128,6 @@ class RegionForm:
             np.hstack([-b, e]),
             (Cone("nonnegative", len(A)), Cone("zero", len(E))),
             tuple(labels),
-            np.zeros(0, dtype=bool),
             k,
         )
 
@@ -148,7 +144,6 @@ class RegionForm:
             w,
             latent.cones,
             set_rows(len(latent.h)),
-            latent.integer,
         )
         return lifted.form(n_features=k)
 
@@ -157,11 +152,11 @@ class RegionForm:
         """Return an affine image; rows of the decisions alone where it is the set itself."""
         latent = latent_set(image.primitive)
         same = np.array_equal(image.matrix @ latent.matrix, np.eye(image.n))
-        if not same or image.offset.any() or latent.integer.any():
+        if not same or image.offset.any():
             return cls.of_maps(latent, [image.matrix], image.offset[None])
-        rows, nothing = len(latent.h), np.zeros(0, dtype=bool)
+        rows = len(latent.h)
         Z = (sp.csr_array((rows, 0)),)
-        return RegionForm(latent.H, Z, latent.h[None], latent.cones, set_rows(rows), nothing)
+        return RegionForm(latent.H, Z, latent.h[None], latent.cones, set_rows(rows))
 
     @property
     def n(self) -> int:
@@ -171,7 +166,7 @@ class RegionForm:
     @property
     def p(self) -> int:
         """Number of latent variables."""
-        return len(self.integer)
+        return int(self.Z[0].shape[1])
 
     @property
     def curved(self) -> bool:
@@ -229,7 +224,6 @@ class RegionForm:
                 self.r,
                 self.cones,
                 self.labels,
-                np.append(np.zeros(n, dtype=bool), self.integer),
             )
         M, rest = _once(lambda Z: sparse(-Z[:n]), self.Z), self.X[n:]
         return Lifted(
@@ -239,7 +233,6 @@ class RegionForm:
             self.r[:, n:] - self.r[:, :n] @ rest.T,
             self.cones[1:],
             self.labels[n:],
-            self.integer,
         )
 
     def weights(self, features: Array, known: Array | None = None) -> Array:
@@ -259,8 +252,6 @@ class RegionForm:
 
     def image(self, weights: Array) -> AffineImage:
         """Return the region at one row of weights as an affine image of a set of points."""
-        if self.integer.any():
-            raise UnsupportedError("a region with integers is no image of a convex set")
         rows = self.at(weights).lifted
         H, finite = rows.W[0].toarray(), np.isfinite(rows.w[0])
         form = ConicForm(H[finite], rows.w[0, finite], kept_cones(rows.cones, finite))
@@ -377,7 +368,6 @@ class Lifted(NamedTuple):
     w: Array
     cones: tuple[Cone, ...]
     labels: tuple[Row, ...]
-    integer: Mask
 
     def form(
         self,
@@ -394,7 +384,6 @@ class Lifted(NamedTuple):
             np.hstack([self.m, self.w]),
             (Cone("zero", n), *self.cones),
             (*(Row("link", f"decision {j}", RELAX_FACET) for j in range(n)), *self.labels),
-            self.integer,
             n_features,
             known,
             scales,

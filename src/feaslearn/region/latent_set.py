@@ -1,4 +1,4 @@
-"""Primitive sets as rows that solvers take: few of them, in simple cones, with integers."""
+"""Primitive sets as rows that solvers take: few of them, in simple cones."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from feaslearn.arrays import Array, Mask
+from feaslearn.arrays import Array
+from feaslearn.exceptions import UnsupportedError
 from feaslearn.sets.l1_ball import L1Ball
-from feaslearn.sets.polytope import Polytope
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.product import Product
 from feaslearn.sets.simplex import Simplex
@@ -18,21 +18,37 @@ from feaslearn.solvers.conic_form import Cone
 
 
 class LatentSet(NamedTuple):
-    r"""The set :math:`\{M z : H z - h \in K,\; z_j \in \{0, 1\} \text{ where integer}\}`."""
+    r"""The set :math:`\{M z : H z - h \in K\}`."""
 
     H: sp.csr_array
     h: Array
     cones: tuple[Cone, ...]
     matrix: sp.csr_array
-    integer: Mask
 
 
 @singledispatch
 def latent_set(primitive: PrimitiveSet) -> LatentSet:
     """Return the rows of a primitive set, those of its conic form by default."""
+    refuse_binary(primitive)
+    form = primitive.conic_form()
+    p = form.H.shape[1]
+    blocks, cones = [], []
+    for cone in form.cones:
+        block, simple = _simple(cone)
+        blocks.append(block)
+        cones.append(simple)
+    change = sp.csr_array(sp.block_diag(blocks))
+    H, h = sp.csr_array(change @ sp.csr_array(form.H)), np.asarray(change @ form.h)
+    return LatentSet(H, h, tuple(cones), sp.csr_array(sp.eye_array(p)))
+
+
+def refuse_binary(primitive: PrimitiveSet) -> None:
+    """Refuse a set of points alone, without their mixtures."""
     if primitive.discrete:
-        return _listed(primitive.vertices())
-    return _rows(primitive, binary=False)
+        raise UnsupportedError(
+            f"{primitive!r} holds points alone, and regions are convex: leave binary out, which "
+            "gives the same minimisers, or learn it with feaslearn.paper"
+        )
 
 
 @latent_set.register
@@ -40,15 +56,6 @@ def _(primitive: L1Ball) -> LatentSet:
     """Mix the 2p corners: the conic form has ``2^p`` rows."""
     mixture = latent_set(Simplex(2 * primitive.dimension))
     return mixture._replace(matrix=sp.csr_array(primitive.vertices(2 * primitive.dimension).T))
-
-
-@latent_set.register
-def _(primitive: Polytope) -> LatentSet:
-    """Take the rows as given: the conic form of a binary polytope has those of its hull."""
-    if not primitive.discrete:
-        return _rows(primitive, binary=False)
-    given = Polytope(primitive.H, primitive.h, primitive.E, primitive.e)
-    return _rows(given, binary=True)
 
 
 @latent_set.register
@@ -60,27 +67,7 @@ def _(primitive: Product) -> LatentSet:
         np.concatenate([part.h for part in parts]),
         tuple(cone for part in parts for cone in part.cones),
         sp.csr_array(sp.block_diag([part.matrix for part in parts])),
-        np.concatenate([part.integer for part in parts]),
     )
-
-
-def _listed(points: Array) -> LatentSet:
-    """Choose one of the points."""
-    chosen = _rows(Simplex(len(points)), binary=True)
-    return chosen._replace(matrix=sp.csr_array(points.T))
-
-
-def _rows(primitive: PrimitiveSet, *, binary: bool) -> LatentSet:
-    form = primitive.conic_form()
-    p = form.H.shape[1]
-    blocks, cones = [], []
-    for cone in form.cones:
-        block, simple = _simple(cone)
-        blocks.append(block)
-        cones.append(simple)
-    change = sp.csr_array(sp.block_diag(blocks))
-    H, h = sp.csr_array(change @ sp.csr_array(form.H)), np.asarray(change @ form.h)
-    return LatentSet(H, h, tuple(cones), sp.csr_array(sp.eye_array(p)), np.full(p, binary))
 
 
 def _simple(cone: Cone) -> tuple[Array, Cone]:

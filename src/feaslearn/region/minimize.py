@@ -16,8 +16,7 @@ from feaslearn.region.relax import RowBounds, bounds_of, relax
 from feaslearn.sets.primitive_set import Ties
 from feaslearn.solvers.conic import solve_conic
 from feaslearn.solvers.conic_form import equality_rows, kept_cones
-from feaslearn.solvers.highs import Bounds
-from feaslearn.solvers.mip import solve_each
+from feaslearn.solvers.highs import Bounds, WarmProgram
 from feaslearn.solvers.small_lp import Limits, solve_programs
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import NUDGE, SAME_TOL, divisors, extent_of, powers_of_two
@@ -81,7 +80,7 @@ def _solve(form: RegionForm, weights: Array, costs: Array, duals: bool = False) 
     if duals and not form.plain:
         raise UnsupportedError("duals are those of linear rows of the decisions alone")
     rows, columns = form.lifted.W[0].shape
-    by_highs = rows * columns > MOST_NUMBERS or form.integer.any()
+    by_highs = rows * columns > MOST_NUMBERS
     if form.curved or (by_highs and not form.fixed_matrix):
         decide = _by_cones if form.curved else _by_highs_alone
         each = [decide(form.at(w), c) for w, c in zip(weights, costs, strict=True)]
@@ -252,20 +251,17 @@ def _by_highs(form: RegionForm, weights: Array, costs: Array) -> Solved:
     right = combined(weights, form.r)
     finite = np.where(np.isfinite(right), np.abs(right), 0.0)
     units = powers_of_two(finite.max(axis=1, keepdims=True, initial=0.0))
-    if form.integer.any():
-        units = np.ones_like(units)
     sizes = divisors(np.abs(costs).max(axis=1, keepdims=True, initial=0.0))
-    integer = np.append(np.zeros(n, dtype=bool), form.integer)
     bounds = Bounds(
         right / units,
         np.where(form.equality, right, np.inf) / units,
-        np.broadcast_to(np.where(integer, 0.0, -np.inf), shape),
-        np.broadcast_to(np.where(integer, 1.0, np.inf), shape),
+        np.full(shape, -np.inf),
+        np.full(shape, np.inf),
     )
     prices = np.hstack([costs / sizes, np.zeros((len(costs), form.p))])
-    points, duals = solve_each(matrix, prices, bounds, integer)
-    empty = np.isnan(points[:, 0])
-    return Solved(points[:, :n] * units, empty, ~empty, duals * sizes)
+    found = WarmProgram(matrix).solve(prices, bounds, infeasible=True)
+    empty = np.isnan(found.points[:, 0])
+    return Solved(found.points[:, :n] * units, empty, ~empty, found.row_duals * sizes)
 
 
 def _by_highs_alone(form: RegionForm, cost: Array) -> Array:
@@ -275,8 +271,6 @@ def _by_highs_alone(form: RegionForm, cost: Array) -> Array:
 
 def _by_cones(form: RegionForm, cost: Array) -> Array:
     """Return the decision in a curved region at one signal by Clarabel, NaN where it is empty."""
-    if form.integer.any():
-        raise UnsupportedError("no solver here takes a region with integers and cones")
     lifted = form.lifted
     M, W, w = lifted.M[0].toarray(), lifted.W[0].toarray(), lifted.w[0]
     finite = np.isfinite(w)

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.exceptions import DataError, TooManyVerticesError
+from feaslearn.exceptions import DataError
 from feaslearn.messages import write_sum
 from feaslearn.printable import printable
 from feaslearn.region.form import RegionForm, Row
 from feaslearn.region.within import intersect, meeting
-from feaslearn.results import html_table
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.tolerances import VISIBLE_TOL
 
@@ -176,17 +175,6 @@ class Region:
             for name, low, high in zip(self.names, lower, upper, strict=True)
         )
         return f"Region({self.image.primitive!r}: {', '.join(spans)})"
-
-    def _repr_html_(self) -> str:
-        lower, upper = self.bounding_box()
-        ends = zip(self.names, lower, upper, strict=True)
-        rows = [(name, f"{low:.4g}", f"{high:.4g}") for name, low, high in ends]
-        try:
-            shape = f"{len(self.vertices(1000))} vertices"
-        except TooManyVerticesError:
-            shape = "curved, or with more than 1000 vertices"
-        caption = f"Region: image of {self.image.primitive!r}, {shape}"
-        return html_table(("decision", "least", "greatest"), rows, caption)
 
 
 def region_within(

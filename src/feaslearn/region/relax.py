@@ -15,8 +15,7 @@ from feaslearn.known import KnownLimits
 from feaslearn.region.form import RegionForm, combined
 from feaslearn.solvers.conic import nearest_by_solver
 from feaslearn.solvers.conic_form import Cone, ConicForm, kept_cones
-from feaslearn.solvers.highs import Bounds
-from feaslearn.solvers.mip import solve_each
+from feaslearn.solvers.highs import Bounds, WarmProgram
 from feaslearn.tolerances import FEASIBILITY_TOL, divisors, powers_of_two
 
 #: What a unit of distance to the region costs, in units of the largest price.
@@ -31,7 +30,7 @@ def relax(form: RegionForm, weights: Array, costs: Array) -> tuple[Array, Mask]:
     Linear regions count violations in sum, by the cost of relaxing each row; curved ones take the
     Euclidean distance.
     """
-    if form.fixed_matrix and not form.curved and not form.integer.any():
+    if form.fixed_matrix and not form.curved:
         return _relax_linear(form, combined(weights, form.r), costs)
     each = [
         _relax_curved(form.at(w))
@@ -101,7 +100,7 @@ def _elastic(form: RegionForm, price: Array, right: Array, costs: Array) -> tupl
     matrix: Any = sp.hstack([form.X, form.Z[0]], format="csr")
     soft = np.isfinite(price)
     finite = np.where(np.isfinite(right), np.abs(right), 0.0).max(axis=1, initial=0.0)
-    units = np.ones((len(right), 1)) if form.integer.any() else powers_of_two(finite)[:, None]
+    units = powers_of_two(finite)[:, None]
     right = right / units
     hard, equality = np.flatnonzero(~soft), form.equality
     lower, upper, single, *_ = bounds_of(matrix[hard].toarray(), right[:, hard], equality[hard])
@@ -116,8 +115,6 @@ def _elastic(form: RegionForm, price: Array, right: Array, costs: Array) -> tupl
     largest = abs(matrix[rows]).max(axis=1).toarray().ravel()
     sizes = np.where(soft, np.where(links, -1.0, 1.0), 1.0 / powers_of_two(largest))
     matrix = sp.hstack([sp.diags_array(sizes) @ matrix[rows], slack], format="csc")
-    integer = np.concatenate([np.zeros(n), form.integer, np.zeros(len(columns))]).astype(bool)
-    lower[:, integer[: n + p]], upper[:, integer[: n + p]] = 0.0, 1.0
     prices = np.tile(DISTANCE_COST * price[columns], (len(right), 1))
     sizes_of = divisors(np.abs(costs).max(axis=1, keepdims=True))
     limits = right[:, rows] * sizes
@@ -128,7 +125,7 @@ def _elastic(form: RegionForm, price: Array, right: Array, costs: Array) -> tupl
         np.hstack([upper, np.full_like(prices, np.inf)]),
     )
     prices = np.hstack([costs / sizes_of, np.zeros((len(right), p)), prices])
-    points, _ = solve_each(matrix, prices, bounds, integer)
+    points = WarmProgram(matrix).solve(prices, bounds, infeasible=True).points
     return units * points[:, :n], points[:, n + p :] @ (price[columns] > 0.0)
 
 

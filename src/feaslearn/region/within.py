@@ -6,11 +6,11 @@ import numpy as np
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import EmptySetError, InfeasibleProblemError
+from feaslearn.region.latent_set import refuse_binary
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.conic_set import ConicSet
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.polytope import Polytope
-from feaslearn.sets.simplex import Simplex
 from feaslearn.sets.vertex_enumeration import split_rows
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.highs import CheckedProgram
@@ -22,8 +22,7 @@ FAR = 1e3
 
 def intersect(image: AffineImage, rows: HalfSpaces) -> AffineImage:
     r"""Return :math:`\{M z + m : z \in Z,\; A (M z + m) \le b,\; E (M z + m) = e\}`."""
-    if image.primitive.discrete:
-        return _listed(image, rows)
+    refuse_binary(image.primitive)
     M, m = image.matrix, image.offset
     size = extent_of(M, m)
     A, b, reach = _moving(rows.A, rows.b - rows.A @ m, M, size, one_sided=True)
@@ -112,12 +111,3 @@ def _room(H: Array, h: Array, sizes: Array, E: Array, e: Array) -> float:
         return float(program.solve("intersection").point[-1])
     except InfeasibleProblemError:
         raise EmptySetError("no point satisfies the equalities") from None
-
-
-def _listed(image: AffineImage, rows: HalfSpaces) -> AffineImage:
-    """Return the points of a discrete set that satisfy the rows."""
-    points = image.primitive.vertices() @ image.matrix.T + image.offset
-    inside = points[rows.contains(points, FEASIBILITY_TOL * extent_of(points))]
-    if not len(inside):
-        raise EmptySetError("none of the points satisfies the rows")
-    return AffineImage(Simplex(len(inside), binary=True), inside.T, np.zeros(image.n))

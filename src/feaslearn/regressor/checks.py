@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
@@ -32,9 +31,7 @@ from feaslearn.messages import column_label, list_first, row_number
 from feaslearn.parameters import Constraints, Either, Integer, Is, an_instance, check_value
 from feaslearn.region.relax import least_infeasible
 from feaslearn.regressor.outputs import Outputs
-from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.solvers.conic import nearest_by_solver
-from feaslearn.tolerances import ACCEPT_TOL, LSTSQ_TOL, ROUNDING
 from feaslearn.trainers import Objective, Trainer
 from feaslearn.trainers.out_of_fold import MOST_SAMPLES
 from feaslearn.trainers.trainer import MAX_SECONDS
@@ -47,8 +44,6 @@ if TYPE_CHECKING:
 FEW_ROWS = 20_000
 #: Samples that a message names.
 NAMED = 5
-#: How far an exact answer may be from that of the solver.
-FAR = 1e-4
 #: Numbers of threads that joblib knows.
 N_JOBS = Either(None, Is(lambda n: Integer().holds(n) and n != 0, "an integer besides 0"))
 CONSTRAINTS: Constraints = {
@@ -58,7 +53,6 @@ CONSTRAINTS: Constraints = {
     ),
     "trainer": Either("auto", an_instance(Trainer, "one of feaslearn.trainers")),
     "sense": Either("min", "max"),
-    "verbose": Is(lambda value: isinstance(value, Integral), "an integer"),
     "n_jobs": N_JOBS,
     "max_seconds": MAX_SECONDS,
 }
@@ -404,23 +398,8 @@ def reconcile(
     if action == "raise":
         raise DataError(
             f"RegionRegressor: known constraints contradict observed decisions: {named}. Correct "
-            "them, or choose Known(contradictions='project', 'drop' or 'keep')"
+            "them, or choose Known(contradictions='project' or 'keep')"
         )
-    if action == "drop":
-        weights = weights.copy()
-        weights[rows] = 0.0
-        observed = ~np.isnan(decisions[weights > 0.0])
-        if not observed.any():
-            raise DataError(
-                f"RegionRegressor: every observed decision contradicts known constraints: {named}"
-            )
-        if not observed.any(axis=0).all():
-            unobserved = names[int(observed.any(axis=0).argmin())]
-            raise DataError(
-                "RegionRegressor: without the samples that contradict known constraints, nothing "
-                f"is observed of {unobserved!r}: {named}"
-            )
-        return decisions, weights, (f"{len(rows)} samples were left out: {named}",)
     if action == "project":
         decisions = decisions.copy()
         for i in rows:
@@ -439,30 +418,10 @@ def nearest_decision(limits: KnownLimits, x: Array) -> Array:
     M, target = np.where(seen[:, None], np.eye(len(x)), 0.0), np.where(seen, x, 0.0) / unit
     rows = half_spaces_of(relative)
     try:
-        near = nearest_by_solver(rows.form(), M, target)
-        near = unit * (_on_active_rows(rows, target, near) if seen.all() else near)
+        near = unit * nearest_by_solver(rows.form(), M, target)
     except InfeasibleProblemError:
         near = least_infeasible(limits)
     return np.where(seen, limits.repaired(near[None])[0], np.nan)
-
-
-def _on_active_rows(rows: HalfSpaces, target: Array, near: Array) -> Array:
-    """Return the nearest point to the last digit, given about where a solver saw it.
-
-    It is the projection onto those rows that are met with equality and push back.
-    """
-    active = rows.b - rows.A @ near <= ACCEPT_TOL * (1.0 + np.abs(rows.b))
-    for _ in range(len(near) + 1):
-        K = np.vstack([rows.E, rows.A[active]])
-        gap = np.concatenate([rows.e, rows.b[active]]) - K @ target
-        forces = np.linalg.lstsq(K @ K.T, gap, rcond=LSTSQ_TOL)[0]
-        wrong = forces[len(rows.E) :] > ACCEPT_TOL
-        if not wrong.any():
-            break
-        active[np.flatnonzero(active)[wrong]] = False
-    found = target + K.T @ forces
-    holds = (rows.A @ found <= rows.b + ROUNDING * (1.0 + np.abs(rows.b))).all()
-    return found if holds and np.abs(found - near).max() <= FAR else near
 
 
 # Parameters of the constructor.
@@ -498,7 +457,7 @@ def check_combination(model: RegionRegressor, n: int, problems: FitProblems) -> 
     if isinstance(model.trainer, Trainer) and len(problems) == before:
         empty = Block(np.empty((0, 1)), np.empty((0, n)), np.empty((0, n)), np.empty(0))
         with problems.taking():
-            model.trainer.refuse(Objective(hypothesis.with_size(1), Samples.of(empty)))
+            model.trainer.refuse(Objective(hypothesis, Samples.of(empty)))
 
 
 # Problems of a fit, from all the parts it has.

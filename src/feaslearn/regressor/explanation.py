@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -218,15 +217,6 @@ class Explanation:
             "\n".join([printable(heading), *(f"  {printable(line)}" for line in lines)])
             for heading, lines in self.sections()
         )
-
-    def _repr_html_(self) -> str:
-        parts = []
-        for heading, lines in self.sections():
-            items = "".join(f"<li>{escape(line)}</li>" for line in lines)
-            parts.append(
-                f"<p><b>{escape(heading)}</b></p>" + (f"<ul>{items}</ul>" if items else "")
-            )
-        return "".join(parts)
 
 
 def explain(

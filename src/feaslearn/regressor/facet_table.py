@@ -8,7 +8,6 @@ from typing import overload
 
 from feaslearn.arrays import Array
 from feaslearn.printable import printable
-from feaslearn.results import html_table
 
 HEADINGS = ("name", "facet", "binds", "worth", "in the data")
 #: What an equality may be as well: data cannot tell.
@@ -143,8 +142,3 @@ class FacetTable(Sequence[LearnedFacet]):
             if texts:
                 lines += [heading, *map(printable, texts)]
         return "\n".join(lines)
-
-    def _repr_html_(self) -> str:
-        head, *body = self.rows()
-        body += [("", text, "", "", what) for what, texts in self.others() for text in texts]
-        return html_table(head, body)

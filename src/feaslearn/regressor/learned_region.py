@@ -72,7 +72,6 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
     conformal_: Conformal | None
     _reader: Reader
     _facets: FacetTable | None
-    _samples: tuple[Any, Any, Any, Any]
     _seen: Coverage
 
     def predict(
@@ -180,8 +179,8 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
     def conformalize(
         self,
-        X: ArrayLike | None = None,
-        y: ArrayLike | None = None,
+        X: ArrayLike,
+        y: ArrayLike,
         costs: ArrayLike | None = None,
         *,
         confidence_level: float = 0.9,
@@ -191,9 +190,9 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
 
         Parameters
         ----------
-        X, y : array-like, default=None
+        X, y : array-like
             Signals and decisions that the model was not fitted to; with ``method="cross"`` those
-            of the fit, which are the default there.
+            of the fit.
         costs : array-like of shape (N, n), default=None
             Costs to use instead of those read from the signals.
         confidence_level : float, default=0.9
@@ -227,7 +226,6 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
                 f"method={method!r} is not known; use 'split', 'cross' or 'time'"
             )
         if method == "cross":
-            X, y, costs = self._given_or_kept(X, y, costs)
             # Each fit would make other features, to which parameters do not belong.
             if self.features_.transformer is not None:
                 raise UnsupportedError(
@@ -237,8 +235,6 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
             rows = CrossFit(self, X, y, costs), *calibration_rows(self, X, y, costs)
             self.conformal_ = cross_conformal(regions_of(self), *rows, confidence_level)
             return self
-        if X is None or y is None:
-            raise DataError("conformalize: pass rows that were held out of the fit, or use 'cross'")
         held_out = self.theta_, *calibration_rows(self, X, y, costs)
         in_time = method == "time"
         self.conformal_ = split_conformal(regions_of(self), *held_out, confidence_level, in_time)
@@ -312,23 +308,6 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         if self._facets is None:
             raise AttributeError(f"{self.hypothesis_!r} has no facets; Facets() has")
         return self._facets
-
-    def _given_or_kept(self, X: Any, y: Any, costs: Any) -> tuple[Any, Any, Any]:
-        """Return the samples that were given, or else those of the fit."""
-        if X is not None and y is not None:
-            return X, y, costs
-        if any(part is not None for part in (X, y, costs)):
-            raise DataError("pass X and y together, or neither for the samples of the fit")
-        if not hasattr(self, "_samples"):
-            raise DataError(
-                "a model that was loaded or fitted to chunks does not have its samples; pass X "
-                "and y"
-            )
-        return self._samples[:3]
-
-    def __getstate__(self) -> dict[str, Any]:
-        # Samples are the user's: files and copies in other processes do without them.
-        return {key: value for key, value in super().__getstate__().items() if key != "_samples"}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)

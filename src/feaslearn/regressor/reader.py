@@ -140,12 +140,6 @@ def check_columns(model: BaseEstimator, X: Any, reset: bool) -> None:
         )
 
 
-def samples_seen(model: Any) -> int:
-    """Return the number of samples that a model was fitted to."""
-    check_fitted(model)
-    return int(vars(model)["_seen"].n_samples)
-
-
 def one_row(signal: Any) -> Any:
     """Return one signal as a table of one row; a row of a pandas frame keeps its names."""
     if hasattr(signal, "to_frame") and hasattr(signal, "index"):

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, Literal, Self
 
@@ -80,10 +78,6 @@ class RegionRegressor(LearnedRegion):
         Seed of the starts and of the folds.
     n_jobs : int, default=None
         Threads; None means 1 and -1 all processors. The result does not depend on it.
-    verbose : int, default=0
-        With 1, the logger "feaslearn" lets through during `fit` what each start reached; with 2,
-        every iteration. Messages go to the handlers of the program, or to standard error where
-        there are none.
     max_seconds : float, default=None
         Limit on the wall time of the whole fit; the smaller of this and the trainer's holds. The
         best model so far is returned.
@@ -97,7 +91,7 @@ class RegionRegressor(LearnedRegion):
     facets_ : FacetTable
         The learned constraints in the names of the data.
     result_ : TrainingResult
-        Status, training loss, history, seconds, ties, warnings.
+        Status, training loss, seconds, ties, warnings.
     cost_ : ResolvedCost or None
         How costs are read from signals.
     features_ : FeatureMap
@@ -135,7 +129,6 @@ class RegionRegressor(LearnedRegion):
         known: Known | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         n_jobs: int | None = None,
-        verbose: int = 0,
         max_seconds: float | None = None,
     ) -> None:
         self.hypothesis = hypothesis
@@ -146,7 +139,6 @@ class RegionRegressor(LearnedRegion):
         self.known = known
         self.random_state = random_state
         self.n_jobs = n_jobs
-        self.verbose = verbose
         self.max_seconds = max_seconds
 
     def fit(
@@ -197,16 +189,12 @@ class RegionRegressor(LearnedRegion):
         check_columns(self, X, reset=True)
         if priced and data.samples.in_memory:
             _warn_of_roles(self, data)
-        with logging_at(self.verbose):
-            hypothesis, trained = train(self, data, priced, trainer)
+        hypothesis, trained = train(self, data, priced, trainer)
         self.hypothesis_, self.features_, self.cost_ = hypothesis, data.features, data.cost
         self.theta_, self.result_, self.known_ = trained.theta, trained.result, data.known
         self._reader = Reader(data.outputs, data.n_decisions, priced, self.sense == "max")
         self._facets, self._seen = self._covered(data, trained)
         self.conformal_ = None
-        self.__dict__.pop("_samples", None)
-        if data.samples.in_memory:
-            self._samples = (X, y, costs, sample_weight)
 
     def _covered(self, data: FitData, trained: Trained) -> tuple[FacetTable | None, Coverage]:
         """Return the table of learned limits, and what the data say about them."""
@@ -269,27 +257,3 @@ def cost_sums(block: Block) -> Array:
     """Return the number of rows, and the sums of their costs and squared costs."""
     costs = block.costs
     return np.concatenate([[len(costs)], costs.sum(axis=0), (costs**2).sum(axis=0)])
-
-
-# The log during a fit, as ``verbose`` says.
-
-
-@contextmanager
-def logging_at(verbose: int) -> Iterator[None]:
-    """Let the logger "feaslearn" through for a while; with no handler, to standard error."""
-    if verbose < 1:
-        yield
-        return
-    level, handler = logger.level, None
-    wanted = logging.INFO if verbose == 1 else logging.DEBUG
-    logger.setLevel(min(wanted, logger.getEffectiveLevel()))
-    if not logger.hasHandlers():
-        handler = logging.StreamHandler()
-        handler.setFormatter(logging.Formatter("%(name)s: %(message)s"))
-        logger.addHandler(handler)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
-        if handler is not None:
-            logger.removeHandler(handler)

@@ -25,7 +25,6 @@ from feaslearn.trainers import Auto, Convex, Objective, Trained, Trainer
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.minkowski_fit import choose_scale
 from feaslearn.trainers.out_of_fold import subsample
-from feaslearn.trainers.ridge_choice import choose_size
 from feaslearn.trainers.selection import (
     LEAST_ROWS,
     Selection,
@@ -117,8 +116,7 @@ def _train(
     try:
         if incumbent is not None:
             objective.run.check_time()
-        sized = choose_size(objective.learned(), random)
-        objective = objective.of(choose_scale(sized))
+        objective = objective.of(choose_scale(objective.learned()))
         trainer = choose_trainer(trainer, objective)
         trained = trainer.train(_readable(trainer, objective), random)
     except OutOfTime:

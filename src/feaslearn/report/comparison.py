@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.model_selection import KFold
 
 from feaslearn.arrays import Array
-from feaslearn.baselines import LinearPolicy
-from feaslearn.baselines.regressors import REGRESSORS, fit_and_predict
 from feaslearn.exceptions import FeaslearnError
 from feaslearn.inference.conformal import FOLDS, CrossFit
 from feaslearn.inference.held_out import out_of_fold
+from feaslearn.inference.regressors import REGRESSORS, fit_and_predict
 from feaslearn.metrics.evaluation import Score
 from feaslearn.report.samples import Samples
 from feaslearn.runs.progress import ProgressBar
@@ -67,7 +65,8 @@ def compare(samples: Samples, train: Samples | None, refit: bool | None) -> Comp
         fitted, train = len(train), train.drawn(MOST_TRAINING_ROWS)
         tables = train.signals.values, train.observed, samples.signals.values
         lines = [
-            _line(name, samples, fit_and_predict(make, *tables)) for name, make in OTHERS.items()
+            _line(name, samples, fit_and_predict(make, *tables))
+            for name, make in REGRESSORS.items()
         ]
         text = (
             f"All were fitted to the same {fitted} rows and measured on the {count} other rows of "
@@ -95,12 +94,12 @@ def _cross_validated(samples: Samples, ours: Line, refit: bool | None) -> Compar
         folds[out] = fold
     fair, why = None, "refitting it was not asked for"
     signals, observed, others = samples.signals, samples.observed, []
-    with ProgressBar("comparison", len(OTHERS) + 1) as bar:
-        for done, (name, make) in enumerate(OTHERS.items()):
+    with ProgressBar("comparison", len(REGRESSORS) + 1) as bar:
+        for done, (name, make) in enumerate(REGRESSORS.items()):
             bar.update(done, name)
             others.append(_line(name, samples, out_of_fold(make, signals.values, observed, folds)))
         if refit or (refit is None and seconds <= REFIT_SECONDS):
-            bar.update(len(OTHERS), "this model")
+            bar.update(len(REGRESSORS), "this model")
             try:
                 fits = CrossFit(samples.model, signals, observed, samples.given_costs, folds=folds)
                 fair = _line("this model, fitted anew", samples, fits.predicted, ours=True)
@@ -129,14 +128,6 @@ def is_training(samples: Samples) -> bool:
     loss = float(np.nanmean(np.square(samples.distances)))
     training = samples.model.result_.objective
     return bool(abs(loss - training) <= VISIBLE_TOL * max(loss, training, ROUNDING))
-
-
-#: What the model is compared with: name and how it is made.
-OTHERS: dict[str, Callable[[], Any]] = {
-    "mean decision": REGRESSORS["mean decision"],
-    "linear policy": LinearPolicy,
-    **{name: make for name, make in REGRESSORS.items() if name != "mean decision"},
-}
 
 
 def _line(name: str, samples: Samples, predicted: Array, ours: bool = False) -> Line:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,12 +16,13 @@ from feaslearn.sets.half_spaces import (
     extreme_points,
     flat_dimension,
     half_spaces_of_points,
+    nearest_mixture,
 )
 from feaslearn.solvers.conic import nearest_by_solver
-from feaslearn.solvers.nearest_kernels import can_project, nearest_rows
-from feaslearn.solvers.oracle_kernels import SetCode
+from feaslearn.solvers.oracle_kernels import L2_BALL
 from feaslearn.tolerances import (
     ACCEPT_TOL,
+    EXACT_TOL,
     MOST_VERTICES,
     ROUNDING,
     extent_of,
@@ -90,11 +90,6 @@ class AffineImage:
         column = np.ascontiguousarray(value, dtype=float)[:, None]
         return cls(Simplex(1), column, np.zeros(len(column)))
 
-    @cached_property
-    def _code(self) -> SetCode | None:
-        code = self.primitive.code()
-        return code if code is not None and can_project(code) else None
-
     @property
     def n(self) -> int:
         """Number of entries of a point of the image."""
@@ -136,11 +131,22 @@ class AffineImage:
             points = self.primitive.vertices()
             best = np.linalg.norm(points @ M.T - target, axis=1).argmin()
             return np.asarray(points[best])
-        if self._code is not None:
-            Z = np.empty((1, self.primitive.dimension))
-            nearest_rows(self._code, M, target[None], Z)
-            return np.asarray(Z[0])
+        code = self.primitive.code()
+        if code is not None and L2_BALL not in code.kinds:
+            return self._nearest_mixture(M, target)
         return nearest_by_solver(self.primitive.conic_form(), M, target)
+
+    def _nearest_mixture(self, M: Array, target: Array) -> Array:
+        """Mix corners: one is added while it is nearer along the way that is left."""
+        corners = self.primitive.argmin(-(M.T @ target))[None]
+        while True:
+            z = nearest_mixture(M @ corners.T, target) @ corners
+            away = M @ z - target
+            corner = self.primitive.argmin(M.T @ away)
+            gain = away @ M @ (z - corner)
+            if gain <= EXACT_TOL * np.linalg.norm(away) or (corners == corner).all(axis=1).any():
+                return np.asarray(z)
+            corners = np.vstack([corners, corner])
 
     def at(self, z: Array) -> Array:
         """Return the image of a latent point."""

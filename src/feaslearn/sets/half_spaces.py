@@ -6,17 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import nnls
 from scipy.spatial import ConvexHull, KDTree
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import TooManyVerticesError
 from feaslearn.solvers.conic_form import Cone, ConicForm
-from feaslearn.solvers.nearest_kernels import nearest_rows
-from feaslearn.solvers.oracle_kernels import SIMPLEX, single
-from feaslearn.tolerances import FEASIBILITY_TOL, MOST_VERTICES, SAME_TOL, size_of
+from feaslearn.tolerances import FEASIBILITY_TOL, MOST_VERTICES, SAME_TOL, divisors, size_of
 
 #: A hull of N points in d dimensions can have about ``N**(d // 2)`` facets; more are not tried.
 MOST_FACETS = 200_000_000
+#: Steps of nonnegative least squares for each column.
+PIVOTS = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,11 +114,18 @@ def may_have_too_many_facets(count: int, d: int) -> bool:
 
 def _sticks_out(inner: Array, i: int) -> bool:
     """Say whether a point lies outside the hull of all others."""
-    others = np.ascontiguousarray(np.delete(inner, i, axis=0).T)
-    weights = np.empty((1, others.shape[1]))
-    nearest_rows(single(SIMPLEX, weights.size), others, inner[i : i + 1], weights)
-    away = others @ weights[0] - inner[i]
+    others = np.delete(inner, i, axis=0).T
+    away = others @ nearest_mixture(others, inner[i]) - inner[i]
     return bool(np.linalg.norm(away) > FEASIBILITY_TOL * np.abs(inner).max())
+
+
+def nearest_mixture(points: Array, target: Array) -> Array:
+    """Return the weights of the mixture of points (columns) that is nearest to a target."""
+    # Where u >= 0 has the least |D u|^2 + (e'u - 1)^2, u / e'u has the least |D w|.
+    away = points - target[:, None]
+    rows = np.vstack([away / divisors(np.abs(away).max()), np.ones(points.shape[1])])
+    u = nnls(rows, np.eye(len(rows))[-1], maxiter=PIVOTS * rows.shape[1])[0]
+    return np.asarray(u / u.sum())
 
 
 def half_spaces_of_points(points: Array) -> HalfSpaces:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.exceptions import SetError
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet, checked_flag, positive_integer
 from feaslearn.solvers.conic_form import Cone, ConicForm
@@ -26,8 +24,8 @@ class Simplex(PrimitiveSet):
 
     Parameters
     ----------
-    p : int or "auto"
-        Number of vertices; "auto" lets the fit of an `Affine` choose it by cross-validation.
+    p : int
+        Number of vertices.
     binary : bool, default=False
         Whether the set holds only its vertices, the p unit vectors. Minimisers are the same; the
         distance to the set, or to tied minimisers, is the one to the nearest vertex.
@@ -48,7 +46,7 @@ class Simplex(PrimitiveSet):
 
     absorbs_offset = True
 
-    p: int | Literal["auto"]
+    p: int
     binary: bool = False
 
     @property
@@ -57,15 +55,8 @@ class Simplex(PrimitiveSet):
         return checked_flag(self.binary, "Simplex")
 
     @property
-    def open_size(self) -> bool:
-        """Whether the number of vertices is left to the fit."""
-        return isinstance(self.p, str) and self.p == "auto"
-
-    @property
     def dimension(self) -> int:
         """Number of entries p of a point."""
-        if self.open_size:
-            raise SetError("Simplex: p='auto' is chosen by a fit of Affine(Simplex('auto')) alone")
         return positive_integer(self.p, "p", "Simplex")
 
     def conic_form(self) -> ConicForm:
@@ -82,7 +73,7 @@ class Simplex(PrimitiveSet):
 
     def check(self) -> None:
         """Refuse wrong parameters; a simplex is never empty or unbounded."""
-        _ = self.open_size or self.dimension, self.discrete
+        _ = self.dimension, self.discrete
 
     def tied(self, Q: ArrayLike) -> Mask:
         """Say for each row of ``Q`` whether its least entry comes twice."""

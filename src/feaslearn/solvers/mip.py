@@ -19,7 +19,6 @@ from feaslearn.solvers.highs import (
     EXACT,
     Bounds,
     Options,
-    WarmProgram,
     open_program,
     status_of,
 )
@@ -218,27 +217,6 @@ class MixedIntegerProgram(Rows):
             bound = value
         outcome: Outcome = "optimal" if optimal else "time limit"
         return Incumbent("interrupted" if interrupted else outcome, values, bound)
-
-
-def solve_each(matrix: Any, costs: Array, bounds: Bounds, integer: Mask) -> tuple[Array, Array]:
-    """Return optimal points of programs with one matrix, NaN where there is none, and duals.
-
-    Points with integers have no duals.
-    """
-    if not integer.any():
-        answers = WarmProgram(matrix).solve(costs, bounds, infeasible=True)
-        return answers.points, answers.row_duals
-    points = np.full(costs.shape, np.nan)
-    for i, cost in enumerate(costs):
-        row_lower, row_upper, lower, upper = (side[i] for side in bounds)
-        program = MixedIntegerProgram("region")
-        program.columns(len(cost), lower=lower, upper=upper, integer=integer)
-        program.matrix_rows(matrix.toarray(), row_lower, row_upper)
-        found = program.solve(cost, feasible=False, mip_rel_gap=0.0, mip_abs_gap=SAME_TOL)
-        if found.outcome != "infeasible" and found.values is None:
-            raise SolverError("HiGHS found no point of a region with integers")
-        points[i] = np.nan if found.values is None else found.values
-    return points, np.zeros((len(costs), 0))
 
 
 def _run_interruptible(solver: Any, label: str) -> bool:

@@ -3,6 +3,12 @@
 A coded set is a product of blocks, each of a known kind. `minimize_twice` minimises a second cost
 over the minimisers of a first: with a zero first cost it is plain linear minimisation, with a zero
 second cost ties break to the lowest index, and with both it walks on an optimal face.
+
+`predict_rows` gives the predictions ``A(s) z* + b(s)`` of a map with the least work a sample needs:
+the latent cost ``q = A(s)'c`` is a sum of the rows of all ``A_k`` weighted by ``phi_k c_j``, and
+only the columns that ``z*`` uses are evaluated. The hot path is a simplex: its rows are taken a
+block at a time and laid out side by side, so that the inner loops run over rows and the processor
+works on several of them in one instruction.
 """
 
 from __future__ import annotations
@@ -12,10 +18,14 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from feaslearn.solvers.jit import inner_kernel, kernel
-from feaslearn.tolerances import SUM_ROUNDING
+from feaslearn.solvers.jit import inlined, inner_kernel, kernel
 
 Array = NDArray[np.float64]
+
+#: As in tolerances.py: what is compiled is defined here, where Numba sees a change.
+SUM_ROUNDING = 1e-14
+#: Rows in a block: their latent costs fit in the processor's first cache.
+BLOCK = 128
 
 SIMPLEX = 0
 L1_BALL = 1
@@ -298,3 +308,217 @@ def minimize_rows(
         for k in range(Q.shape[1]):
             largest = max(largest, abs(Q[i, k]))
         tied[i] = minimize_twice(code, Q[i], relative_tolerance * largest, nothing, Z[i])
+
+
+class RowBlock(NamedTuple):
+    """Some rows side by side: entry ``[j, i]`` belongs to row i of the block.
+
+    ``rounding`` is what rounding may have done to each row's latent costs (``sizes`` are those of
+    the map's entries), ``chosen`` its first column of least cost, ``ties`` how many are as cheap.
+    """
+
+    features: Array
+    costs: Array
+    latent: Array
+    sizes: Array
+    rounding: Array
+    chosen: NDArray[np.int64]
+    ties: NDArray[np.int64]
+
+
+@inlined
+def new_block(A: Array) -> RowBlock:
+    """Return an empty block for rows of a map."""
+    K, n, p = A.shape
+    return RowBlock(
+        np.empty((K, BLOCK)),
+        np.empty((n, BLOCK)),
+        np.empty((p, BLOCK)),
+        entry_sizes(A),
+        np.empty(BLOCK),
+        np.empty(BLOCK, dtype=np.int64),
+        np.empty(BLOCK, dtype=np.int64),
+    )
+
+
+@inlined
+def columns_with_offset(A: Array, b: Array) -> Array:
+    """Return the columns of A with b added to each: the weights of a simplex sum to one."""
+    K, n, p = A.shape
+    columns = np.empty((K, n, p))
+    for k in range(K):
+        for j in range(n):
+            for column in range(p):
+                columns[k, j, column] = A[k, j, column] + b[k, j]
+    return columns
+
+
+@inlined
+def choose_columns(
+    A: Array, Phi: Array, C: Array, start: int, relative_tolerance: float, block: RowBlock
+) -> int:
+    """Fill a block with the rows from ``start`` on and choose their columns; return its size."""
+    size: int = min(BLOCK, Phi.shape[0] - start)
+    for i in range(size):
+        for k in range(Phi.shape[1]):
+            block.features[k, i] = Phi[start + i, k]
+        for j in range(C.shape[1]):
+            block.costs[j, i] = C[start + i, j]
+    _latent_costs(A, size, block)
+    _cheapest(relative_tolerance, size, block)
+    return size
+
+
+@inlined
+def _latent_costs(A: Array, size: int, block: RowBlock) -> None:
+    """Write ``q = A(s)'c`` of each row, and what rounding may have done to it."""
+    K, n, p = A.shape
+    weights = np.empty(size)
+    for i in range(size):
+        block.rounding[i] = 0.0
+        for column in range(p):
+            block.latent[column, i] = 0.0
+    for k in range(K):
+        for j in range(n):
+            for i in range(size):
+                weights[i] = block.features[k, i] * block.costs[j, i]
+            unit = SUM_ROUNDING * block.sizes[k, j]
+            for i in range(size):
+                block.rounding[i] += unit * abs(weights[i])
+            for column in range(p):
+                entry = A[k, j, column]
+                for i in range(size):
+                    block.latent[column, i] += entry * weights[i]
+
+
+@inlined
+def _cheapest(relative_tolerance: float, size: int, block: RowBlock) -> None:
+    latent, chosen, ties = block.latent, block.chosen, block.ties
+    limit, largest = np.empty(size), np.zeros(size)
+    for i in range(size):
+        limit[i] = np.inf
+        chosen[i] = 0
+        ties[i] = 0
+    for column in range(latent.shape[0]):
+        for i in range(size):
+            q = latent[column, i]
+            limit[i] = q if q < limit[i] else limit[i]
+            largest[i] = abs(q) if abs(q) > largest[i] else largest[i]
+    for i in range(size):
+        margin = relative_tolerance * largest[i]
+        limit[i] += margin if margin > block.rounding[i] else block.rounding[i]
+    for column in range(latent.shape[0] - 1, -1, -1):
+        for i in range(size):
+            cheap = latent[column, i] <= limit[i]
+            chosen[i] = column if cheap else chosen[i]
+            ties[i] += 1 if cheap else 0
+
+
+@inlined
+def images_of_chosen(columns: Array, size: int, block: RowBlock, images: Array) -> None:
+    """Write the chosen column of each row, ``sum_k phi_k columns[k, :, chosen]``."""
+    K, n, _ = columns.shape
+    for j in range(n):
+        for i in range(size):
+            images[j, i] = 0.0
+        for k in range(K):
+            for i in range(size):
+                images[j, i] += block.features[k, i] * columns[k, j, block.chosen[i]]
+
+
+@inner_kernel
+def latent_cost(A: Array, phi: Array, c: Array, q: Array) -> float:
+    """Write ``q = A(s)'c`` and return the largest ``|q|``."""
+    K, n, p = A.shape
+    q[:] = 0.0
+    for k in range(K):
+        for j in range(n):
+            weight = phi[k] * c[j]
+            if weight != 0.0:
+                for column in range(p):
+                    q[column] += weight * A[k, j, column]
+    largest = 0.0
+    for column in range(p):
+        largest = max(largest, abs(q[column]))
+    return largest
+
+
+@inner_kernel
+def image_of(A: Array, b: Array, phi: Array, z: Array, x: Array) -> None:
+    """Write ``x = A(s) z + b(s)``."""
+    K, n, p = A.shape
+    x[:] = 0.0
+    for k in range(K):
+        for j in range(n):
+            x[j] += phi[k] * b[k, j]
+    for column in range(p):
+        if z[column] != 0.0:
+            for k in range(K):
+                weight = phi[k] * z[column]
+                for j in range(n):
+                    x[j] += weight * A[k, j, column]
+
+
+def predict_rows(
+    code: SetCode,
+    A: Array,
+    b: Array,
+    Phi: Array,
+    C: Array,
+    relative_tolerance: float,
+    X: Array,
+    tied: NDArray[np.bool_],
+) -> None:
+    """Write the prediction of each row into ``X``, and where there are others as good.
+
+    A simplex has a kernel of its own, so that users of simplices wait for no other to compile.
+    """
+    if is_simplex(code):
+        _predict_columns(A, b, Phi, C, relative_tolerance, X, tied)
+    else:
+        _predict_any(code, A, b, Phi, C, relative_tolerance, X, tied)
+
+
+@kernel
+def _predict_columns(
+    A: Array,
+    b: Array,
+    Phi: Array,
+    C: Array,
+    relative_tolerance: float,
+    X: Array,
+    tied: NDArray[np.bool_],
+) -> None:
+    """Predict with a simplex: every row is one column of its map."""
+    n = A.shape[1]
+    block, images = new_block(A), np.empty((n, BLOCK))
+    columns = columns_with_offset(A, b)
+    for start in range(0, Phi.shape[0], BLOCK):
+        size = choose_columns(A, Phi, C, start, relative_tolerance, block)
+        images_of_chosen(columns, size, block, images)
+        for i in range(size):
+            tied[start + i] = block.ties[i] > 1
+            for j in range(n):
+                X[start + i, j] = images[j, i]
+
+
+@kernel
+def _predict_any(
+    code: SetCode,
+    A: Array,
+    b: Array,
+    Phi: Array,
+    C: Array,
+    relative_tolerance: float,
+    X: Array,
+    tied: NDArray[np.bool_],
+) -> None:
+    """Predict with any coded set."""
+    p = A.shape[2]
+    q, z, zero = np.empty(p), np.empty(p), np.zeros(p)
+    sizes = entry_sizes(A)
+    for i in range(Phi.shape[0]):
+        tolerance = relative_tolerance * latent_cost(A, Phi[i], C[i], q)
+        tolerance = max(tolerance, rounding_of(sizes, Phi[i], C[i]))
+        tied[i] = minimize_twice(code, q, tolerance, zero, z)
+        image_of(A, b, Phi[i], z, X[i])

@@ -14,13 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from feaslearn.solvers.jit import bare_kernel, kernel
-from feaslearn.tolerances import TIE_TOL
 
 Array = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
 #: What a row's program ended with.
 OPTIMAL, INFEASIBLE, UNSOLVED = 0, 1, 2
+#: As in tolerances.py: what is compiled is defined here, where Numba sees a change.
+TIE_TOL = 1e-9
 #: A program that takes more exchanges than this, and for each of its rows, turns in a circle.
 FEW_PIVOTS, PIVOTS = 50, 20
 #: Entries of the tableau below this are no pivots.

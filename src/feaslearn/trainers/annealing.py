@@ -7,17 +7,14 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from feaslearn.arrays import Array, Mask
-from feaslearn.data import Block
-from feaslearn.exceptions import Problems, SolverError
+from feaslearn.arrays import Array
+from feaslearn.exceptions import SolverError
 from feaslearn.hypotheses import Affine
-from feaslearn.hypotheses.affine import Maps
 from feaslearn.parameters import (
     NOT_NEGATIVE,
     POSITIVE,
@@ -30,15 +27,13 @@ from feaslearn.results import OUT_OF_TIME, Status
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, polish
-from feaslearn.trainers.objective import Objective, squared_lengths
+from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.ridge_choice import FLOORS, RIDGES, choose_ridge
 from feaslearn.trainers.standardize import Standardization
 from feaslearn.trainers.starts import (
     linear_policy_of,
-    start_at,
     start_at_decisions,
-    wrong_start,
 )
 from feaslearn.trainers.trainer import Trained, Trainer, measure
 
@@ -63,8 +58,7 @@ class Annealing(Trainer):
     length one; then parameters are fitted once more by least squares with the minimisers held,
     if that helps. The ridge pulls toward the linear policy :math:`\theta_0` in standardised
     features; its strength and its shape are chosen by cross-validation. Columns that no decision
-    uses are drawn back to the policy by the ridge; without one, they are moved to the samples that
-    are explained worst, and kept there if that fits better. Of all starts, the one whose *returned*
+    uses are drawn back to the policy by the ridge. Of all starts, the one whose *returned*
     decisions fit best (with the ridge) is kept; the linear policy itself takes part, and one that
     explains every sample ends the search.
 
@@ -82,9 +76,6 @@ class Annealing(Trainer):
         A relative decrease below this ends the work at one temperature.
     n_starts : int, default=4
         How many starts; ``n_jobs`` of the estimator runs several at a time, with the same result.
-    start : array-like, default=None
-        Parameters such as ``theta_`` of another model, to which noise is added from the second
-        start on. By default the linear policy moved to observed decisions.
     ridge : "auto" or float, default="auto"
         Strength of the ridge, relative to the mean squared loss; 0 for none.
     ridge_floor : "auto" or float, default="auto"
@@ -92,7 +83,7 @@ class Annealing(Trainer):
         ridge is strong in those directions in which the linear policy hardly moves, so that
         columns respond to what the decisions respond to on the whole. See `Ridge`.
     warmest, coldest : float, default=0.4 and 0.01
-        First and last temperature. To refine a model given as ``start``, begin cooler.
+        First and last temperature.
 
     References
     ----------
@@ -110,15 +101,15 @@ class Annealing(Trainer):
     True
     """
 
-    #: The ridge of a start.
+    #: The ridge of a start, and the parameters that it begins at, none for drawn ones.
     chosen = Ridge(0.0)
+    given = np.zeros(0)
     chunks = "sums"
 
     max_iter: int = 200
     max_seconds: float | None = None
     tol: float = 1e-9
     n_starts: int = 4
-    start: ArrayLike | None = None
     ridge: Literal["auto"] | float = "auto"
     ridge_floor: Literal["auto"] | float = "auto"
     warmest: float = 0.4
@@ -133,12 +124,6 @@ class Annealing(Trainer):
         "ridge": Either("auto", NOT_NEGATIVE),
         "ridge_floor": Either("auto", Number(0.0, 1.0, above=True)),
     }
-
-    def check(self, problems: Problems) -> None:
-        """Add to ``problems`` what is wrong with parameters, also with a given start."""
-        super().check(problems)
-        if self.start is not None and wrong_start(self.start):
-            problems.add("start: theta is not a vector of finite numbers")
 
     def mismatches(self, objective: Objective) -> list[str]:
         """Name a hypothesis that is not `Affine`, and a set without a smooth minimiser."""
@@ -160,12 +145,12 @@ class Annealing(Trainer):
         run.max_seconds = None  # the clock of the objective counts for all parts together
         run.chosen, incumbent = self._choose(some, random)
         if incumbent is not None and objective.run.late():
-            run.start, run.n_starts = incumbent, 1
+            run.given, run.n_starts = incumbent, 1
         trained = run._run_starts(some, random)  # noqa: SLF001 (of the same class)
         if some is not objective and objective.run.late():
             measure(objective, trained)
         elif some is not objective:
-            run.start, run.n_starts = trained.theta, 1
+            run.given, run.n_starts = trained.theta, 1
             run.warmest = min(self.warmest, COOL)
             before = trained.result.n_iter
             trained = run._run_starts(objective, random)  # noqa: SLF001 (of the same class)
@@ -197,8 +182,7 @@ class Annealing(Trainer):
         standardization = Standardization.of(objective)
         seeds = random.integers(2**63, size=self.n_starts)
         thetas = [
-            self._begin(objective, standardization, np.random.default_rng(seed), index)
-            for index, seed in enumerate(seeds)
+            self._begin(objective, standardization, np.random.default_rng(seed)) for seed in seeds
         ]
         standard = standardization.apply(objective)
         with ProgressBar(type(self).__name__, self.n_starts * self.max_iter) as bar:
@@ -212,18 +196,17 @@ class Annealing(Trainer):
         theta = standardization.revert(objective, best.theta)
         steps, seconds = sum(start.steps for start in starts), objective.run.clock.seconds
         result = self.result_of(objective, theta, status, n_iter=steps, seconds=seconds)
-        result.history = best.history
         return Trained(theta, result)
 
     def _begin(
-        self, objective: Objective, into: Standardization, random: np.random.Generator, index: int
+        self, objective: Objective, into: Standardization, random: np.random.Generator
     ) -> Array:
         """Return the parameters of one start, for standardised features."""
         # Of many, a part of the samples, the same for all starts, says where to begin.
         objective = subsample(objective, np.random.default_rng(0))
-        if self.start is None:
+        if not len(self.given):
             return start_at_decisions(into.apply(objective), random)
-        return into.convert(objective, start_at(self.start, objective, random, index))
+        return into.convert(objective, self.given)
 
     def _multistart(
         self, objective: Objective, thetas: list[Array], bar: ProgressBar
@@ -284,11 +267,10 @@ class Annealing(Trainer):
         if not problem.scale > 0.0:  # the linear policy explains everything
             theta = problem.center
         finished = not problem.scale > 0.0
-        smooth = 0.0 if finished else problem.evaluate(theta, self.warmest)[0]
         share = max(1, int(self.max_iter) // TEMPERATURES)
         for stage in range(self.max_iter + 1):
             exact = finished and problem.explained(theta)
-            self._offer(problem, theta, exact, smooth, stage, start)
+            self._offer(problem, theta, exact, start)
             show()
             logger.debug("%s: temperature %d, loss %.6g", type(self).__name__, stage, start.loss)
             late = objective.run.late()
@@ -302,53 +284,29 @@ class Annealing(Trainer):
             try:
                 if stage < TEMPERATURES:
                     temperature = self._temperature(stage)
-                    theta, smooth, steps = problem.descend(theta, temperature, share, self.tol)
+                    theta, _, steps = problem.descend(theta, temperature, share, self.tol)
                 else:
-                    theta, steps, finished = self._end(problem, theta, share), 1, True
+                    theta, steps, finished = self._end(problem, theta), 1, True
             except OutOfTime:
                 start.status = objective.run.ended()
                 return
             start.steps += steps
 
     def _offer(
-        self,
-        problem: AnnealedObjective,
-        theta: Array,
-        exact: bool,
-        smooth: float,
-        stage: int,
-        start: StartRun,
+        self, problem: AnnealedObjective, theta: Array, exact: bool, start: StartRun
     ) -> None:
         """Record parameters in their start, which keeps them if they are the best."""
         loss = problem.objective.value(theta)
-        temperature = self._temperature(min(max(stage, 1), TEMPERATURES) - 1)
-        record = {"objective": loss, "annealed_loss": smooth, "temperature": temperature}
-        for name, value in record.items():
-            start.history.setdefault(name, []).append(value)
         loss += 0.0 if exact else problem.penalty(theta)
         if loss < start.loss:
             start.theta, start.loss = theta.copy(), loss
 
-    def _end(self, problem: AnnealedObjective, theta: Array, share: int) -> Array:
+    def _end(self, problem: AnnealedObjective, theta: Array) -> Array:
         """Polish on the exact loss; return the linear policy where that fits as well."""
-        theta = self._reinitialized(problem, polish(problem, theta), share)
+        theta = polish(problem, theta)
         if not problem.explained(theta) and problem.merit(problem.center) <= problem.merit(theta):
             return problem.center
         return theta
-
-    def _reinitialized(self, problem: AnnealedObjective, theta: Array, share: int) -> Array:
-        """Give columns that no decision uses another chance; keep that if it fits better."""
-        # With a ridge, columns left unused are a choice: reviving them made test losses worse.
-        if problem.metric.any() or problem.explained(theta):
-            return theta
-        unused = unused_columns(problem, theta)
-        if not unused.any():
-            return theta
-        tried = reinitialize(problem, theta, unused)
-        for stage in range(TEMPERATURES // 2, TEMPERATURES):
-            tried = problem.descend(tried, self._temperature(stage), share, self.tol)[0]
-        tried = polish(problem, tried)
-        return tried if problem.merit(tried) < problem.merit(theta) else theta
 
     def _temperature(self, stage: int) -> float:
         """Return one of the temperatures, from the warmest on."""
@@ -362,7 +320,6 @@ class Annealing(Trainer):
 class StartRun:
     """What happened from one start, and the iterate of least loss."""
 
-    history: dict[str, list[float]] = field(default_factory=dict)
     status: Status = "iteration limit"
     theta: Array | None = None
     loss: float = np.inf
@@ -376,42 +333,3 @@ def best_start(starts: list[StartRun]) -> StartRun | None:
     begun = [start for start in starts if start.theta is not None]
     begun = [start for start in begun if start.exact][:1] or begun
     return min(begun, key=lambda start: start.loss) if begun else None
-
-
-# Columns on which no decision depends, and where they could be of use.
-
-
-def unused_columns(problem: AnnealedObjective, theta: Array) -> Mask:
-    """Say which columns of A no returned decision of the training rows depends on."""
-    objective = problem.objective
-    n, k = objective.n_decisions, objective.n_features
-    maps, primitive = objective.affine().maps(theta, n, k), objective.affine().latent(n)
-
-    def one(block: Block) -> Array:
-        q = np.einsum("inp,in->ip", maps.at(block.features)[0], block.costs)
-        return np.asarray(np.abs(primitive.argmin(q)).max(axis=0, initial=0.0))
-
-    used = np.max(list(objective.samples.map(one, objective.n_jobs)), axis=0)
-    return np.asarray(used == 0.0)
-
-
-def reinitialize(problem: AnnealedObjective, theta: Array, unused: Mask) -> Array:
-    """Return parameters whose unused columns go through decisions that are explained worst."""
-    objective = problem.objective
-    hypothesis, n, k = objective.affine(), objective.n_decisions, objective.n_features
-    some = subsample(objective, np.random.default_rng(0))
-    features, costs, decisions, weights = some.load()
-    maps = hypothesis.maps(theta, n, k)
-    offset = "b" in hypothesis.layout(n, k).shapes
-    # The policy, or what stands for it: all columns of the centre are the same.
-    start = np.zeros((k, n)) if offset else hypothesis.maps(problem.center, n, k).A[:, :, 0]
-    around = features @ (maps.b + start)
-    A = maps.A.copy()
-    left = squared_lengths(hypothesis.predict(theta, features, costs) - decisions)
-    for column in np.flatnonzero(unused):
-        worst = int(np.argmax(weights * left))
-        move = np.nan_to_num(decisions[worst] - around[worst])
-        A[:, :, column] = start
-        A[0, :, column] += move
-        left = np.minimum(left, squared_lengths(around + move - decisions))
-    return hypothesis.theta_of(Maps(A, maps.b))

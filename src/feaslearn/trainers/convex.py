@@ -11,7 +11,7 @@ import numpy as np
 
 from feaslearn.parameters import FLAG, NOT_NEGATIVE, Constraints, Either, Integer
 from feaslearn.results import Status, TrainingResult
-from feaslearn.trainers.minkowski_fit import ANOMALOUS, Fitted, MinkowskiFit, term_warnings
+from feaslearn.trainers.minkowski_fit import ANOMALOUS, Fitted, MinkowskiFit
 from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.ties import tied_share
 from feaslearn.trainers.trainer import Trained, Trainer
@@ -108,7 +108,12 @@ class Convex(Trainer):
         # Without a choice to make there are no folds, whose sums come in a random order.
         folds = int(self.n_folds) if "auto" in (ridge, sparsity) else 1
         fit = MinkowskiFit(model, objective.samples, folds, random, objective.n_jobs, objective.run)
-        warnings = term_warnings(model, objective, fit.moments.observed)
+        warnings, size = list[str](), model.layout(objective.n_decisions, objective.n_features).size
+        if objective.hypothesis is model and size > fit.moments.observed:
+            warnings.append(
+                f"{size} parameters were fitted to {fit.moments.observed:.0f} observed values, "
+                "which cannot determine them: the ridge chooses among those that fit"
+            )
         objective = objective.normalized()
         robust = self._robust or (self.robust == "auto" and isinstance(model.terms, str) and "auto")
         fitted = fit.solve(ridge, sparsity, robust)

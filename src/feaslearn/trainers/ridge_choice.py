@@ -12,15 +12,12 @@ import numpy as np
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block, Samples
-from feaslearn.hypotheses import Affine
 from feaslearn.runs import OutOfTime
 from feaslearn.runs.progress import ProgressBar
-from feaslearn.sets import Simplex
 from feaslearn.tolerances import SAME_TOL, SQUARE_ROUNDING
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, polish
 from feaslearn.trainers.objective import Objective
-from feaslearn.trainers.out_of_fold import folds_of, subsample
-from feaslearn.trainers.standardize import Standardization
+from feaslearn.trainers.out_of_fold import folds_of
 from feaslearn.trainers.starts import Policy, linear_policy_of, start_at_decisions
 
 logger = logging.getLogger("feaslearn")
@@ -39,9 +36,6 @@ FIRST, NEXT = (0.4, 0.13, 0.04), (0.13, 0.03)
 STEPS = 20
 #: A path ends after two strengths in a row that are so many times worse than the best.
 HOPELESS = 1.5
-
-#: Numbers of columns that are tried.
-SIZES = (1, 2, 3, 5, 9, 13)
 
 
 class Choice(NamedTuple):
@@ -141,35 +135,3 @@ def _next_fit(fold: _Fold, ridge: Ridge) -> float:
     polished = polish(problem, theta)
     fold.theta, fold.first = theta, False
     return float(fold.outer.value(polished))
-
-
-# How many columns an affine image has where that is left open: ``Affine(Simplex("auto"))``.
-
-
-def choose_size(objective: Objective, random: np.random.Generator) -> Objective:
-    """Choose an open number of columns by the cross-validated loss of annealing."""
-    if objective.hypothesis.with_size(1) is objective.hypothesis:
-        return objective
-    some = subsample(objective, random)
-    standard = Standardization.of(some).apply(some)
-    seed = int(random.integers(2**63))
-    losses: list[Array] = []
-    for p in SIZES:
-        tried = replace(standard, hypothesis=Affine(Simplex(p)))
-        choice = choose_ridge(tried, np.random.default_rng(seed))
-        if objective.run.late() and losses:
-            break  # the paths of this one were cut short
-        losses.append(choice.losses)
-        logger.info("%d columns: cross-validated loss %.6g", p, choice.losses.mean())
-    p = SIZES[simplest_within_error(losses)]
-    return replace(objective, hypothesis=objective.hypothesis.with_size(p))
-
-
-def simplest_within_error(columns: Sequence[Array]) -> int:
-    """Return the first of several that is within one standard error of the best."""
-    best = min(range(len(columns)), key=lambda j: columns[j].mean())
-    for j, column in enumerate(columns[:best]):
-        worse = column - columns[best]
-        if worse.mean() <= worse.std() / np.sqrt(len(worse)):
-            return j
-    return best

@@ -5,17 +5,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
-from feaslearn.exceptions import DataError
 from feaslearn.hypotheses.affine import Maps
 from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.standardize import least_squares, weighted_sum
 
 #: Gaussian noise on columns at decisions, in units of the policy's residuals: it separates columns
-#: that would otherwise be equal. Noise on given parameters, in units of their root mean square.
-NOISE, NOISE_OF_GIVEN = 0.01, 0.1
+#: that would otherwise be equal.
+NOISE = 0.01
 
 
 class Policy(NamedTuple):
@@ -63,28 +61,3 @@ def start_at_decisions(objective: Objective, random: np.random.Generator) -> Arr
         # The columns themselves are the policy moved by these points.
         return hypothesis.theta_of(Maps(A / center.sum(), policy.beta))
     return hypothesis.theta_of(Maps(A, policy.beta - A @ center))
-
-
-def wrong_start(theta: ArrayLike) -> bool:
-    """Whether parameters are no vector of finite numbers."""
-    try:
-        values = np.asarray(theta, dtype=float)
-        return values.ndim != 1 or not bool(np.isfinite(values).all())
-    except (TypeError, ValueError):
-        return True
-
-
-def start_at(
-    theta: ArrayLike, objective: Objective, random: np.random.Generator, index: int
-) -> Array:
-    """Return given parameters, with noise from the second start on; refuse those of other data."""
-    values = np.array(theta, dtype=float)
-    if len(values) != objective.size:
-        raise DataError(
-            f"start: theta has {len(values)} entries, but {objective.hypothesis!r} with "
-            f"{objective.n_features} features has {objective.size} parameters"
-        )
-    if index:
-        size = NOISE_OF_GIVEN * np.sqrt(np.mean(values**2))
-        values = values + size * random.standard_normal(values.shape)
-    return values

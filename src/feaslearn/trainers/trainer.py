@@ -45,7 +45,7 @@ class Trained(NamedTuple):
     theta : ndarray
         The parameters of the hypothesis, one flat vector.
     result : TrainingResult
-        Status, training loss, history, warnings.
+        Status, training loss, warnings.
 
     Examples
     --------

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from feaslearn.trainers.minkowski_fit.fit import ANOMALOUS, Fitted, MinkowskiFit, choose_scale
-from feaslearn.trainers.minkowski_fit.term_warnings import term_warnings
 
 __all__ = [
     "ANOMALOUS",
     "Fitted",
     "MinkowskiFit",
     "choose_scale",
-    "term_warnings",
 ]

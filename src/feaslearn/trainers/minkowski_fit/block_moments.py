@@ -41,10 +41,9 @@ class BlockMoments:
         self.basis: ScaleBasis = hypothesis.basis(k)
         terms = hypothesis.terms_of(n)
         self.minimizers = TermMinimizers(terms, n)
-        self.shared = bool(terms) and hypothesis.scale == "shared"
         basis, offset = self.basis, bool(hypothesis.offset)
-        self.split = Split(basis.size, k, basis.knotted, offset, basis.groups)
-        self.by_decision = not self.shared and worth_it(terms, n, self.split)
+        self.split = Split(basis.size, k, basis.knotted, offset)
+        self.by_decision = worth_it(terms, n, self.split)
 
     def in_units(self, units: Units) -> BlockMoments:
         """Return the same in other units."""
@@ -53,7 +52,7 @@ class BlockMoments:
     @property
     def shape(self) -> tuple[int, int]:
         """Number of scales, and of functions that each is made of."""
-        return (1 if self.shared else self.minimizers.count, self.basis.size)
+        return (self.minimizers.count, self.basis.size)
 
     def of(self, block: Block, check_time: Callable[[], None] | None = None) -> Moments:
         """Return the moments of all rows; ``check_time`` raises where the time is up."""
@@ -75,10 +74,6 @@ class BlockMoments:
         units = Units(*(part[: self.basis.size] for part in self.units))
         return units.apply(features[:, : self.basis.size])
 
-    def _points(self, costs: Array) -> tuple[Array, Mask]:
-        points, tied = self.minimizers.at(costs)
-        return (points.sum(axis=1, keepdims=True) if self.shared else points), tied
-
     def pieces(self, block: Block) -> Iterator[Piece]:
         """Yield all rows with their minimisers, in pieces that can be written out."""
         entries = max(1, self.minimizers.count * self.n)
@@ -91,7 +86,7 @@ class BlockMoments:
             features = block.features[place]
             phi = np.ascontiguousarray(self.units.apply(features))
             psi = phi[:, : self.basis.size] if self.knots is None else self.psi(features)
-            points, tied = self._points(np.ascontiguousarray(block.costs[place]))
+            points, tied = self.minimizers.at(np.ascontiguousarray(block.costs[place]))
             decisions = block.decisions[place] - self.units.center
             if not self.hypothesis.offset:
                 phi = phi[:, :0]

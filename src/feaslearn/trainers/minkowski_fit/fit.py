@@ -240,8 +240,6 @@ class MinkowskiFit:
         psi = passes.of.split.psi
         sizes = np.sqrt(np.maximum(np.einsum("tm,ml,tl->t", a, self.moments.gram[psi, psi], a), 0))
         visible = sizes > VISIBLE_TOL * np.sqrt(self.moments.xx)
-        if passes.of.shared:
-            visible = np.repeat(visible, passes.minimizers.count)
         return {
             "terms": float(len(visible)),
             "terms with a scale": float(visible.sum()),

@@ -239,15 +239,13 @@ class Split(NamedTuple):
     """Which functions scales and offset are made of.
 
     Scales take the first ``n_psi`` of the features, which an offset takes too; or, if ``knotted``,
-    functions of their own, which stand before the features: those of each of so many ``groups``
-    add up to one.
+    functions of their own, which stand before the features and add up to one.
     """
 
     n_psi: int
     n_features: int
     knotted: bool
     offset: bool
-    groups: int = 1
 
     @property
     def n_functions(self) -> int:
@@ -269,9 +267,9 @@ class Split(NamedTuple):
 
     @property
     def constant(self) -> slice:
-        """Functions that add up to one: the constant, or those with the knots of one feature."""
+        """Functions that add up to one: the constant, or those with the knots."""
         if self.knotted and not self.offset:
-            return slice(0, self.n_psi // self.groups)
+            return slice(0, self.n_psi)
         start = self.n_psi if self.knotted else 0
         return slice(start, start + 1)
 

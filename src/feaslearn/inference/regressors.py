@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import clone
 from sklearn.dummy import DummyRegressor
 from sklearn.ensemble import ExtraTreesRegressor, HistGradientBoostingRegressor
-from sklearn.linear_model import RidgeCV
+from sklearn.linear_model import LinearRegression, RidgeCV
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -48,6 +48,7 @@ USUAL: dict[str, Callable[[], Any]] = {"gradient boosting": boosting, "ridge reg
 #: All of them, by name.
 REGRESSORS: dict[str, Callable[[], Any]] = {
     "mean decision": DummyRegressor,
+    "linear policy": LinearRegression,
     f"{NEIGHBOURS} nearest rows": neighbours,
     "extra trees": trees,
     **USUAL,
