@@ -15,6 +15,7 @@ from feaslearn.paper.losses import Predictability, Suboptimality
 from feaslearn.paper.problem import Problem, Samples
 from feaslearn.paper.regions import Affine, Scaled
 from feaslearn.paper.scaled import convex
+from paper.cases import CONIC, example, make_loss
 
 SETS = {
     "simplex": Simplex(3),
@@ -110,6 +111,24 @@ def test_other_losses_equal_a_program_over_vertices(name: str) -> None:
     assert found.objective == pytest.approx(right, rel=1e-6)
     assert found.lower_bound == pytest.approx(right, rel=1e-6)
     assert found.objective == problem.value(found.theta)
+
+
+@pytest.mark.parametrize("loss", ["predictability", "suboptimality"])
+@pytest.mark.parametrize("name", CONIC)
+def test_conic_sets(name: str, loss: str) -> None:
+    """The program's value is the loss, which the losses measure by themselves."""
+    Z, random = example(name), np.random.default_rng(0)
+    n = Z.dimension
+    costs = random.normal(size=(15, n))
+    costs[::5] = 0.0  # the whole set is optimal
+    decisions = 2.0 * Z.argmin(costs) + 1.0 + 0.3 * random.normal(size=(15, n))
+    samples = Samples(np.ones((15, 1)), costs, decisions, np.full(15, 1 / 15))
+    problem = Problem(Scaled(Z), make_loss(loss), samples)
+    found = convex(problem)
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(found.lower_bound, rel=1e-7)
+    for step in random.normal(size=(10, len(found.theta))):
+        assert problem.value(found.theta + 1e-2 * step) >= found.objective * (1.0 - 1e-7)
 
 
 def test_ties_go_to_the_nearest_minimiser() -> None:

@@ -17,27 +17,29 @@ exactly, and the gap between loss and lower bound then stays open.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError, MissingExtraError, SolverError, UnsupportedError
-from feaslearn.paper.algorithm_1 import algorithm1
+from feaslearn.paper.descent import Standardization, least_squares, linear_start
 from feaslearn.paper.enumerated import EnumeratedSamples, NodeProgram
 from feaslearn.paper.losses import Suboptimality
 from feaslearn.paper.milp import bounded, check_gap, improved, starts
-from feaslearn.paper.problem import Clock, Found, Problem
+from feaslearn.paper.problem import Clock, Found, Problem, Status
 from feaslearn.paper.regions import Affine, Maps
 from feaslearn.paper.regions.image import form_of
 from feaslearn.tolerances import ACCEPT_TOL, ZERO_LOSS
 
 #: Listed points up to which the heuristics of binary sets serve the continuous one.
 FEW_POINTS = 64
-#: Steps of Algorithm 1 from each start.
-STEPS = 100
+#: Steps of the descent from each start.
+STEPS = 200
 
 
 def bilinear(
@@ -100,14 +102,12 @@ def bilinear(
         raise DataError(f"radius must be positive, not {radius!r}")
     # SCIP hears of Ctrl-C by itself: the clock alone would wait for its end.
     clock, model = Clock(max_seconds), new_model()
-    random, options = np.random.default_rng(seed), {"n_starts": n_starts, "max_iter": STEPS}
-    first = algorithm1(problem, max_seconds=max_seconds, seed=random, **options)
-    best, value, bound, status = first.theta, first.objective, 0.0, first.status
-    if status == "interrupted":
-        return bounded(problem, best, status, bound, clock)
-    try:
-        listed = _listed(problem, lambda samples: starts(samples, random, n_starts, clock), clock)
-        best, value = _least(problem, [best, *listed])
+    random, thetas, bound = np.random.default_rng(seed), [_policy(problem)], 0.0
+    status: Status = "interrupted"
+    with contextlib.suppress(KeyboardInterrupt):
+        thetas.extend(_descents(problem, random, n_starts, clock))
+        thetas.extend(_listed(problem, lambda of: starts(of, random, n_starts, clock), clock))
+        value = _least(problem, thetas)[1]
         program = BilinearProgram(problem, model, radius)
         if value <= ZERO_LOSS * program.unit:
             status = "optimal"
@@ -115,31 +115,59 @@ def bilinear(
             status = "time limit"
         else:
             below = value * (1.0 + ACCEPT_TOL)
-            theta, bound, finished = program.solve(below, clock.left, tol)
-            if theta is not None:
+            found, bound, finished = program.solve(below, clock.left, tol)
+            if found is not None:
                 # Near ties that the solver meets only to its tolerance, the exact loss is larger.
-                polished = _listed(problem, lambda samples: [samples.beta(theta)], clock)
-                best, value = _least(problem, [best, theta, *polished])
+                thetas += [found, *_listed(problem, lambda of: [of.beta(found)], clock)]
+                value = _least(problem, thetas)[1]
             bound = min(bound, value)
             status = "stalled" if finished else "time limit"
             if value - bound <= 1.1 * tol * value:
                 status = "optimal"
-    except KeyboardInterrupt:
-        status = "interrupted"
-    return bounded(problem, best, status, bound, clock)
+    return bounded(problem, _least(problem, thetas)[0], status, bound, clock)
+
+
+def _policy(problem: Problem) -> Array:
+    """Return the linear policy: all of Z on one decision."""
+    b = least_squares(problem.samples.features, problem.samples.decisions, problem.samples.weights)
+    return problem.region.theta_of(Maps(np.zeros((*b.shape, problem.region.Z.dimension)), b))
+
+
+def _descents(
+    problem: Problem, random: np.random.Generator, n_starts: int, clock: Clock
+) -> Iterator[Array]:
+    """Descend on the exact loss by L-BFGS, from starts around the linear policy."""
+    standard = Standardization.of(problem)
+    inner = standard.apply(problem)
+
+    def stop(xk: Array) -> None:  # noqa: ARG001 -- the name is part of the interface
+        if clock.late():
+            raise StopIteration
+
+    for index in range(n_starts):
+        if not clock.late():
+            answer = minimize(
+                inner.value_and_gradient,
+                linear_start(inner, random, index),
+                jac=True,
+                method="L-BFGS-B",
+                callback=stop,
+                options={"maxiter": STEPS},
+            )
+            yield standard.revert(problem, answer.x)
 
 
 def _listed(
     problem: Problem, betas: Callable[[EnumeratedSamples], Iterable[Array]], clock: Clock
-) -> list[Array]:
-    """Return the best parameters that keep the points of others, where Z has few vertices."""
+) -> Iterator[Array]:
+    """Improve parameters with the points that they take fixed, where Z has few vertices."""
     Z, loss = problem.region.Z, problem.loss
     served = form_of(Z).polyhedral and (loss.norm != "l2" or loss.squared)
-    if not served or len(Z.vertices()) > FEW_POINTS:
-        return []
-    samples = EnumeratedSamples.of(problem)
-    program = NodeProgram(samples, clock)
-    return [samples.theta(improved(program, beta)[1]) for beta in betas(samples)]
+    if served and len(Z.vertices()) <= FEW_POINTS:
+        samples = EnumeratedSamples.of(problem)
+        program = NodeProgram(samples, clock)
+        for beta in betas(samples):
+            yield samples.theta(improved(program, beta)[1])
 
 
 def _least(problem: Problem, thetas: list[Array]) -> tuple[Array, float]:

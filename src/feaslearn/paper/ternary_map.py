@@ -40,7 +40,7 @@ from feaslearn.tolerances import ROUNDING, SAME_TOL, ZERO_LOSS
 logger = logging.getLogger("feaslearn")
 
 #: Tangents of a square that the program begins with, in units of the decisions' spread.
-TANGENTS = (0.0, 0.25, 1.0)
+TANGENTS = (-1.0, -0.25, 0.0, 0.25, 1.0)
 #: Entries of maps that the local search may try.
 MOST_TRIED = 2_000
 
@@ -164,8 +164,6 @@ class TernarySearch:
         for square in program.squares:
             for share in TANGENTS:
                 program.add_tangent(square, share * width)
-                if share:
-                    program.add_tangent(square, -share * width)
         if self._squared and isinstance(self._problem.loss, Predictability):
             # The squares of the best map are the ones that a bound has to reach.
             gaps = (self._problem.decisions(self.best) - decisions).ravel()

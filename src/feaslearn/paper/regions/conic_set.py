@@ -139,6 +139,10 @@ class ConicSet(PrimitiveSet):
             return Image.point((lower + upper) / 2.0)
         return face
 
+    def argmin_and_ties(self, Q: ArrayLike) -> tuple[Array, Mask]:
+        """Return the minimisers of `argmin` and the answers of `tied`."""
+        return self.argmin(Q), self.tied(Q)
+
     def minimum(self, Q: ArrayLike) -> Array:
         """Return ``min {q'z : z in Z}`` for each row q of ``Q``."""
         rows = np.atleast_2d(np.asarray(Q, dtype=float))
