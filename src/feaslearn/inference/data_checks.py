@@ -23,7 +23,7 @@ from feaslearn.tolerances import (
     powers_of_two,
 )
 from feaslearn.trainers.facets.exceptional import exceptional_rows
-from feaslearn.trainers.facets.rows import column_steps, grid_step
+from feaslearn.trainers.facets.rows import grid_step
 from feaslearn.trainers.standardize import moments
 
 #: Names in a message.
@@ -120,8 +120,7 @@ def _balance(rows: Roles, indices: Indices) -> Finding:
     inputs = np.column_stack([np.ones(len(total)), rows.signals])
     if rows.decisions.shape[1] < 2 or len(total) < inputs.shape[1] + FEWEST_ROWS or not spread:
         return Finding("balance", "ok", "not looked for")
-    steps = column_steps(rows.decisions)
-    odd = exceptional_rows(inputs, rows.sign * rows.costs, rows.decisions, steps)
+    odd = exceptional_rows(inputs, rows.sign * rows.costs, rows.decisions)
     slopes = np.linalg.lstsq(inputs[~odd], total[~odd], rcond=LSTSQ_TOL)[0]
     left = float(np.abs(total - inputs @ slopes)[~odd].max())
     if left > BALANCED * spread:

@@ -110,18 +110,16 @@ def test_a_limit_that_nearly_always_binds_has_no_exceptions() -> None:
     spare = random.uniform(size=400) * (random.uniform(size=400) < 0.03)
     x[:, 2] = 3.0 - x[:, 0] - x[:, 1] - spare  # a capacity of three; prices are profits
     features, prices = np.ones((400, 1)), -random.uniform(0.5, 1.5, (400, 3))
-    errors = np.zeros(3)
-    assert not exceptional_rows(features, prices, x, errors).any()
+    assert not exceptional_rows(features, prices, x).any()
     # The same rows with costs: a demand of three that some rows did not serve.
-    odd = exceptional_rows(features, -prices, x, errors)
+    odd = exceptional_rows(features, -prices, x)
     np.testing.assert_array_equal(odd, spare > 0.0)
 
 
 def test_more_than_a_few_rows_are_no_exceptions() -> None:
     log = draw("power5", "shed", 0.2, 3)
     features, costs = columns(log)
-    errors = np.zeros(log.decisions.shape[1])
-    odd = exceptional_rows(features, costs, log.decisions, errors)
+    odd = exceptional_rows(features, costs, log.decisions)
     assert not odd.any()
 
 

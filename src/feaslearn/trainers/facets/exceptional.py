@@ -6,7 +6,7 @@ import numpy as np
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.tolerances import DECISION_TOL, LSTSQ_TOL, TINY
-from feaslearn.trainers.facets.rows import STEP
+from feaslearn.trainers.facets.rows import STEP, column_steps
 
 #: Share of the rows that may be exceptional, and random subsets of rows that are tried.
 MOST, DRAWS = 0.05, 100
@@ -21,21 +21,22 @@ CHEAP, ONE_SIGN = 0.1, 0.9
 MORE = 0.5
 
 
-def exceptional_rows(features: Array, costs: Array, decisions: Array, steps: Array) -> Mask:
+def exceptional_rows(features: Array, costs: Array, decisions: Array) -> Mask:
     """Return the rows in which decisions do not add up as in nearly all others.
 
     Subsets of rows say what the sum of decisions would be; the one counts that most rows keep to
-    within the ``steps`` (n,) of the grids they are on. A sum that nearly always reaches a limit
+    within the steps of the grids that columns are on. A sum that nearly always reaches a limit
     looks the same, but rows off a limit are optimal, too.
     """
     total, spread = decisions.sum(axis=1), decisions.std(axis=0)
     N, none = len(total), np.zeros(len(total), bool)
-    errors = DECISION_TOL * np.linalg.norm(spread) + np.linalg.norm(steps) / STEP
-    tol = BROKEN * float(errors)
     F = features / np.where(features.std(axis=0) > 0.0, features.std(axis=0), 1.0)
     size = int(np.linalg.matrix_rank(F)) + 1
     if 3 * size > N or (spread > 0.0).sum() < 2:
         return none
+    steps = column_steps(decisions)
+    errors = DECISION_TOL * np.linalg.norm(spread) + np.linalg.norm(steps) / STEP
+    tol = BROKEN * float(errors)
     off, random = np.ones(N, bool), np.random.default_rng(SUBSETS)
     residual = total
     for _ in range(DRAWS):

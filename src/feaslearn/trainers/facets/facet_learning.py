@@ -23,7 +23,7 @@ from feaslearn.tolerances import DECISION_TOL, LSTSQ_TOL, SAME_TOL, SPARSITY_RID
 from feaslearn.trainers.facets.exceptional import exceptional_rows
 from feaslearn.trainers.facets.learn import learn_facets
 from feaslearn.trainers.facets.noisy import learn_noisy
-from feaslearn.trainers.facets.rows import Learned, Task, column_steps
+from feaslearn.trainers.facets.rows import Learned, Task
 from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.trainer import Trained, Trainer, measured
 
@@ -145,8 +145,7 @@ class FacetLearning(Trainer):
         """Leave exceptional rows out; learn noisy rows where the data or the user say so."""
         odd = np.zeros(len(task.decisions), bool)
         if task.balance is None:
-            steps = column_steps(task.decisions)
-            odd = exceptional_rows(task.features, task.costs, task.decisions, steps)
+            odd = exceptional_rows(task.features, task.costs, task.decisions)
         learned = self._learn_sound(task.rows(np.flatnonzero(~odd)) if odd.any() else task)
         unexplained = np.ones(len(odd), bool)
         unexplained[~odd] = learned.unexplained
