@@ -111,6 +111,19 @@ def disc_in_a_plane() -> ConicSet:
     return conic_set(H, [-1.0, 0, 0, 0, 0.5], ("second-order", 4), ("zero", 1))
 
 
+def parabola_cap() -> ConicSet:
+    """The matrices ``[[1, z_0], [z_0, z_1]]`` without negative eigenvalues, ``z_1 <= 1``."""
+    H = [[0.0, 0], [np.sqrt(2.0), 0], [0, 1], [0, -1]]
+    return conic_set(H, [-1.0, 0, 0, -1], ("semidefinite", 3), ("nonnegative", 1))
+
+
+def elliptope() -> ConicSet:
+    """Correlations of three numbers: four corners, six edges between them, curved elsewhere."""
+    H, off = np.zeros((6, 3)), [1, 3, 4]
+    H[off, range(3)] = np.sqrt(2.0)
+    return conic_set(H, [-1.0, 0, -1, 0, 0, -1], ("semidefinite", 6))
+
+
 def polyhedral_cone_set() -> ConicSet:
     """A conic set without curved rows."""
     return conic_set(*TRIANGLE, ("nonnegative", 3))
@@ -165,13 +178,20 @@ BINARY_SETS: dict[str, Callable[[], PrimitiveSet]] = {
     "binary-product": lambda: Product([Simplex(2, True), Polytope(*cube(2), binary=True)]),
 }
 
+#: Sets with semidefinite cones, which the paper's class holds and exports do not.
+SEMIDEFINITE_SETS: dict[str, Callable[[], PrimitiveSet]] = {
+    "semidefinite-parabola-cap": parabola_cap,
+    "semidefinite-elliptope": elliptope,
+}
+
 NAMES = tuple(SETS)
+EVERY_SET = {**SETS, **BINARY_SETS, **SEMIDEFINITE_SETS}
 
 
 @cache
 def example(name: str) -> PrimitiveSet:
     """Return the set of that name; sets hold no state, so tests share them."""
-    return SETS[name]()
+    return EVERY_SET[name]()
 
 
 @cache

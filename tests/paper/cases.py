@@ -10,56 +10,21 @@ from numpy.typing import NDArray
 
 from feaslearn.paper.losses import Loss, Predictability, Suboptimality
 from feaslearn.paper.problem import Problem, Samples
-from feaslearn.paper.regions import Affine, ConicSet
+from feaslearn.paper.regions import Affine
 from feaslearn.sets import Box, Hypersimplex, L1Ball, L2Ball, Polytope, PrimitiveSet, Simplex
+from registry import (
+    cut_ellipsoid,
+    disc_in_a_plane,
+    elliptope,
+    flow_polytope,
+    half_disc,
+    ice_cream,
+    parabola_cap,
+    polyhedral_cone_set,
+)
 
 Array = NDArray[np.float64]
 ROOT = np.sqrt(2.0)
-
-
-def half_disc() -> ConicSet:
-    """The upper half of the unit disc."""
-    H = [[0.0, 0], [1, 0], [0, 1], [0, 1]]
-    return ConicSet(H, [-1.0, 0, 0, 0], [("second-order", 3), ("nonnegative", 1)])
-
-
-def cut_ellipsoid() -> ConicSet:
-    """An ellipsoid with its middle at (1, 0, -1), cut by a half-space."""
-    shape = np.array([[2.0, 0.3, 0.0], [0.0, 1.0, -0.4], [0.0, 0.0, 0.5]])
-    H = np.vstack([np.zeros(3), shape, [-1.0, -1.0, 0.0]])
-    h = np.concatenate([[-1.0], shape @ [1.0, 0.0, -1.0], [-1.2]])
-    return ConicSet(H, h, [("second-order", 4), ("nonnegative", 1)])
-
-
-def ice_cream() -> ConicSet:
-    """The cone ``|(z_1, z_2)| <= z_0 <= 1``: an apex, a circle, and edges between them."""
-    H = np.vstack([np.eye(3), [-1.0, 0.0, 0.0]])
-    return ConicSet(H, [0.0, 0, 0, -1], [("second-order", 3), ("nonnegative", 1)])
-
-
-def disc_in_a_plane() -> ConicSet:
-    """A disc cut from a ball by a plane that goes past its middle."""
-    H = np.vstack([np.zeros(3), np.eye(3), [1.0, 1.0, 1.0]])
-    return ConicSet(H, [-1.0, 0, 0, 0, 0.5], [("second-order", 4), ("zero", 1)])
-
-
-def parabola_cap() -> ConicSet:
-    """The matrices ``[[1, z_0], [z_0, z_1]]`` without negative eigenvalues, ``z_1 <= 1``."""
-    H = [[0.0, 0], [ROOT, 0], [0, 1], [0, -1]]
-    return ConicSet(H, [-1.0, 0, 0, -1], [("semidefinite", 3), ("nonnegative", 1)])
-
-
-def elliptope() -> ConicSet:
-    """Correlations of three numbers: four corners, six edges between them, curved elsewhere."""
-    H, off = np.zeros((6, 3)), [1, 3, 4]
-    H[off, range(3)] = ROOT
-    return ConicSet(H, [-1.0, 0, -1, 0, 0, -1], [("semidefinite", 6)])
-
-
-def triangle() -> ConicSet:
-    """A conic set without curved rows."""
-    H = [[1.0, 0.0], [0.0, 1.0], [-1.0, -2.0]]
-    return ConicSet(H, [0.0, 0.0, -2.0], [("nonnegative", 3)])
 
 
 #: Sets that kernels serve.
@@ -69,7 +34,7 @@ SERVED: dict[str, Callable[[], PrimitiveSet]] = {
     "l1-ball-4": lambda: L1Ball(4),
     "l2-ball-3": lambda: L2Ball(3),
     "hypersimplex-middle": lambda: Hypersimplex(6, 3),
-    "polytope-flow": lambda: Polytope(np.eye(3), np.zeros(3), [[1.0, 2.0, 3.0]], [6.0]),
+    "polytope-flow": flow_polytope,
 }
 #: Sets with few points, and those of which several entries say the same.
 ODD: dict[str, Callable[[], PrimitiveSet]] = {
@@ -86,7 +51,7 @@ CONIC: dict[str, Callable[[], PrimitiveSet]] = {
     "disc-in-a-plane": disc_in_a_plane,
     "parabola-cap": parabola_cap,
     "elliptope": elliptope,
-    "triangle": triangle,
+    "triangle": polyhedral_cone_set,
 }
 SETS = {**SERVED, **ODD, **CONIC}
 

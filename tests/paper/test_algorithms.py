@@ -22,7 +22,6 @@ from feaslearn.paper.evaluation import evaluate
 from feaslearn.paper.losses import Loss, Predictability, Suboptimality
 from feaslearn.paper.problem import Clock, Data, Found, Problem, Samples
 from feaslearn.paper.regions import Affine, MapClass, Maps, Scaled, Ternary
-from feaslearn.paper.regions.image import form_of
 from feaslearn.sets import Box, Hypersimplex, L1Ball, L2Ball, Polytope, PrimitiveSet, Simplex
 from paper.cases import Array, half_disc
 
@@ -54,7 +53,7 @@ def noiseless(Z: PrimitiveSet, columns: Array, seed: int = 0, rows: int = 100) -
     """Return the problem of exact decisions of a region that does not move."""
     random = np.random.default_rng(seed)
     costs = random.uniform(size=(rows, len(columns)))
-    if not form_of(Z).polyhedral:
+    if not Z.conic_form().polyhedral:
         costs = random.normal(size=costs.shape)  # all sides are seen
     region, features = Affine(Z), np.ones((rows, 1))
     theta = region.theta_of(Maps(columns[None], np.ones((1, len(columns)))))

@@ -16,14 +16,14 @@ from feaslearn.solvers.conic import minimize_linear, nearest_by_solver
 from feaslearn.solvers.conic_form import ConicForm
 from feaslearn.solvers.oracle_kernels import minimize_rows
 from feaslearn.tolerances import ACCEPT_TOL, SAME_TOL, TIE_TOL
-from registry import BINARY_SETS, NAMES, Array, example
+from registry import EVERY_SET, Array, example
 
 #: Random costs and points of each set.
 COUNT = 8
 #: How far from a face a point may be that costs no more than the tolerance: curved sets bend
 #: away from it with the square of the distance.
 FACE_TOLERANCE = 1e-3
-EVERY = [*NAMES, *BINARY_SETS]
+EVERY = tuple(EVERY_SET)
 
 
 class Case(NamedTuple):
@@ -65,13 +65,9 @@ class Case(NamedTuple):
             assert excess <= ACCEPT_TOL * self.size * limit
 
 
-def named(name: str) -> PrimitiveSet:
-    return BINARY_SETS[name]() if name in BINARY_SETS else example(name)
-
-
 @cache
 def case(name: str) -> Case:
-    rng, primitive = np.random.default_rng(0), named(name)
+    rng, primitive = np.random.default_rng(0), example(name)
     form, p = primitive.conic_form(), primitive.dimension
     # The first costs are zero and small integers, so that there are ties.
     whole = rng.integers(-2, 3, size=(COUNT // 2, p)).astype(float)
@@ -181,10 +177,11 @@ def test_centre_and_vertices(name: str) -> None:
     assert ((of.costs @ V.T).min(axis=1) <= of.minima + of.slack(of.costs)).all()
 
 
-@pytest.mark.parametrize("name", [name for name in EVERY if named(name).code() is not None])
+@pytest.mark.parametrize("name", [name for name in EVERY if example(name).code() is not None])
 def test_kernels(name: str) -> None:
     of = case(name)
     code = of.primitive.code()
     Z = np.empty_like(of.costs)
-    minimize_rows(code, of.costs, TIE_TOL, Z, np.empty(len(Z), dtype=bool))
+    tolerances = TIE_TOL * np.abs(of.costs).max(axis=1)
+    minimize_rows(code, of.costs, tolerances, Z, np.empty(len(Z), dtype=bool))
     of.assert_minimisers(Z)

@@ -1,12 +1,16 @@
-"""Optimal faces of sets."""
+"""Optimal faces of sets, and conic sets."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from feaslearn.exceptions import SetError, TooManyVerticesError, UnsupportedError
+from feaslearn.region.latent_set import latent_set
 from feaslearn.sets import (
     Box,
     L1Ball,
@@ -14,6 +18,7 @@ from feaslearn.sets import (
     Polytope,
     Simplex,
 )
+from feaslearn.sets.conic_set import ConicSet
 from feaslearn.sets.product import Product
 from registry import (
     FOR_EACH_SET,
@@ -102,3 +107,64 @@ def test_a_single_point_never_ties() -> None:
         conic_set(point, [0.0, 0, 1, 2], *cones),
     ):
         assert not primitive.tied(nothing)[0], primitive
+
+
+# Conic sets.
+
+
+def test_which_points_a_set_holds() -> None:
+    cap = example("semidefinite-parabola-cap")
+    points = np.array([[0.5, 0.25], [0.5, 0.5], [0.0, -0.5], [0.0, 3.0]])
+    assert cap.contains(points).tolist() == [True, True, False, False]
+    assert not cap.conic_form().polyhedral
+
+
+@pytest.mark.parametrize(
+    ("H", "h", "cones", "message"),
+    [
+        (np.zeros(2), [0.0, 0], [("zero", 2)], "shapes"),
+        (np.eye(2), [0.0], [("zero", 2)], "shapes"),
+        (np.eye(2), [0.0, np.inf], [("zero", 2)], "finite"),
+        (np.eye(2), [0.0, 0], [("cubic", 2)], "is no cone"),
+        (np.eye(2), [0.0, 0], [("semidefinite", 2)], "is no cone"),
+        (np.eye(2), [0.0, 0], [("nonnegative", 1)], "another number of rows"),
+    ],
+)
+def test_wrong_conic_sets(H: Any, h: Any, cones: Any, message: str) -> None:
+    with pytest.raises(SetError, match=message):
+        ConicSet(H, h, cones)
+
+
+def test_a_conic_triangle_is_the_polytope() -> None:
+    conic, plain = example("conic-polyhedral"), example("polytope-triangle")
+    rng = np.random.default_rng(0)
+    Q = rng.normal(size=(6, 2))
+    assert conic.argmin(Q) == pytest.approx(plain.argmin(Q), abs=1e-9)
+    assert conic.minimum(Q) == pytest.approx(plain.minimum(Q), abs=1e-9)
+    assert conic.tied([[1.0, 0.0], [1.0, 1.0], [0.0, 0.0]]).tolist() == [True, False, True]
+    assert sorted(map(tuple, conic.vertices())) == sorted(map(tuple, plain.vertices()))
+    with pytest.raises(TooManyVerticesError, match="curved"):
+        example("conic-half-disc").vertices()
+
+
+@pytest.mark.parametrize("q", [[-1.0, -1, -1], [2.0, 1, 2], [1.0, 1, 0]])
+def test_corners_of_the_elliptope(q: list[float]) -> None:
+    """In the second case neither slack nor multipliers are positive in one direction."""
+    corners = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+    face = example("semidefinite-elliptope").face(q)
+    assert face.is_point
+    assert face.bounding_box()[0] == pytest.approx(corners[np.argmin(corners @ q)], abs=1e-6)
+
+
+def test_edge_and_round_side_of_the_elliptope() -> None:
+    lower, upper = example("semidefinite-elliptope").face([1.0, 0, 0]).bounding_box()
+    assert lower == pytest.approx([-1.0, -1, -1], abs=1e-6)
+    assert upper == pytest.approx([-1.0, 1, 1], abs=1e-6)
+    face = example("semidefinite-elliptope").face([1.0, 1, 1])
+    assert face.is_point
+    assert face.bounding_box()[0] == pytest.approx([-0.5, -0.5, -0.5], abs=1e-6)
+
+
+def test_regions_of_rows_take_no_semidefinite_cone() -> None:
+    with pytest.raises(UnsupportedError, match="second-order cones alone"):
+        latent_set(example("semidefinite-elliptope"))

@@ -1,4 +1,4 @@
-"""Conic programs over the forms of sets."""
+"""Conic programs over the forms of sets, and triangles of symmetric matrices."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import feaslearn as fl
 from feaslearn.exceptions import (
@@ -17,8 +19,8 @@ from feaslearn.exceptions import (
 )
 from feaslearn.solvers import conic
 from feaslearn.solvers.conic import minimize_linear, solve_conic
-from feaslearn.solvers.conic_form import Cone, ConicForm
-from registry import NAMES, example, size_of
+from feaslearn.solvers.conic_form import Cone, ConicForm, matrices, side, split, triangles, turned
+from registry import NAMES, SEMIDEFINITE_SETS, example, generators, size_of
 
 MIXED = ConicForm(
     np.array([[1.0, 0], [0, 1], [1, 1], [0, 0], [1, 0], [0, 1]]),
@@ -35,7 +37,7 @@ def test_violation_is_that_of_the_worst_row() -> None:
     assert MIXED.violation(Z) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *SEMIDEFINITE_SETS])
 @pytest.mark.parametrize("size", [1e-9, 1.0, 1e9])
 def test_multipliers_prove_the_minimum_at_any_scale(name: str, size: float) -> None:
     form = example(name).conic_form()
@@ -86,3 +88,44 @@ def test_half_the_square_is_added_to_the_cost() -> None:
     )
     np.testing.assert_allclose(found.point, [1.0, 2.0], atol=1e-6)
     assert found.value == pytest.approx(1.0 - 6.0 + 2.0)
+
+
+# Triangles of symmetric matrices.
+
+
+def symmetric(rng: np.random.Generator, m: int) -> np.ndarray:
+    X = rng.normal(size=(m, m))
+    return np.asarray(X + X.T)
+
+
+def test_triangle_of_a_matrix() -> None:
+    S = np.array([[1.0, 2, 4], [2, 3, 5], [4, 5, 6]])
+    assert triangles(S) == pytest.approx(
+        np.array([1, 2 * np.sqrt(2.0), 3, 4 * np.sqrt(2.0), 5 * np.sqrt(2.0), 6])
+    )
+    assert matrices(triangles(S)) == pytest.approx(S)
+    assert [side(size) for size in (0, 1, 2, 3, 6, 10, 11)] == [0, 1, None, 2, 3, 4, None]
+
+
+@given(generators(), st.integers(1, 4))
+def test_products_turns_and_scaling(rng: np.random.Generator, m: int) -> None:
+    X, Y = symmetric(rng, m), symmetric(rng, m)
+    Q = np.linalg.qr(rng.normal(size=(m, m)))[0]
+    x, y = triangles(X), triangles(Y)
+    assert x @ y == pytest.approx(np.trace(X @ Y))
+    assert turned(Q) @ x == pytest.approx(triangles(Q.T @ X @ Q))
+
+
+@given(generators(), st.integers(1, 4), st.data())
+def test_split_by_multipliers(rng: np.random.Generator, m: int, data: st.DataObject) -> None:
+    """Slack on the null space of the multipliers is zero in all rows that are not kept."""
+    nullity = data.draw(st.integers(0, m))
+    Q = np.linalg.qr(rng.normal(size=(m, m)))[0]
+    V, U = Q[:, :nullity], Q[:, nullity:]
+    dual = triangles((U * rng.uniform(1.0, 2.0, m - nullity)) @ U.T)
+    W = symmetric(rng, nullity)
+    rows, kept, *_ = split(dual, 1e-9)
+    assert kept == nullity * (nullity + 1) // 2
+    slack = rows @ triangles(V @ W @ V.T)
+    assert slack[kept:] == pytest.approx(np.zeros(len(slack) - kept), abs=1e-12)
+    assert np.linalg.norm(slack[:kept]) == pytest.approx(np.linalg.norm(W))

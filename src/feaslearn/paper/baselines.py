@@ -22,10 +22,9 @@ from feaslearn.paper.network.losses import LossName
 from feaslearn.paper.problem import Data, Found, Problem, Samples
 from feaslearn.paper.programs import load_cvxpy, solve
 from feaslearn.paper.regions import Affine, Cone
-from feaslearn.paper.regions.image import form_of
-from feaslearn.paper.regions.programs import solve_conic
 from feaslearn.sets import Simplex
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.solvers.conic import solve_conic
 
 
 class LinearPolicy(NamedTuple):
@@ -133,7 +132,7 @@ class QuadraticCost(NamedTuple):
 
     def predict(self, data: Data) -> Array:
         """Return the decisions of least learned cost, (N, n)."""
-        form, n = form_of(self.region), len(self.a)
+        form, n = self.region.conic_form(), len(self.a)
         root = np.linalg.cholesky(self.Q)
         # With w = L'x the quadratic part is |w|^2 / 2.
         rows = np.vstack([block_diag(form.H, np.zeros((0, n))), np.hstack([root.T, -np.eye(n)])])
@@ -190,7 +189,7 @@ def quadratic_cost(data: Data, region: PrimitiveSet, ridge: float = 1e-4) -> Qua
     array([[1., 0.],
            [0., 1.]])
     """
-    cp, form = load_cvxpy(), form_of(region)
+    cp, form = load_cvxpy(), region.conic_form()
     x, s = data.decisions, data.signals
     if not form.polyhedral or form.H.shape[1] != x.shape[1] or not ridge > 0:
         raise DataError(

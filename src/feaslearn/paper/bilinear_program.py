@@ -33,7 +33,6 @@ from feaslearn.paper.losses import Suboptimality
 from feaslearn.paper.milp import bounded, check_gap, improved, starts
 from feaslearn.paper.problem import Clock, Found, Problem, Status
 from feaslearn.paper.regions import Affine, Maps
-from feaslearn.paper.regions.image import form_of
 from feaslearn.tolerances import ACCEPT_TOL, ZERO_LOSS
 
 #: Listed points up to which the heuristics of binary sets serve the continuous one.
@@ -92,7 +91,7 @@ def bilinear(
             f"bilinear: {region!r} is not an Affine image of a convex set (convex serves Scaled, "
             "ternary serves Ternary, mixed_integer serves binary sets)"
         )
-    if any(cone.kind == "semidefinite" for cone in form_of(region.Z).cones):
+    if any(cone.kind == "semidefinite" for cone in region.Z.conic_form().cones):
         raise UnsupportedError(
             f"bilinear: {region.Z!r} has semidefinite cones, which SCIP does not take "
             "(algorithm1 and algorithm2 do)"
@@ -162,7 +161,7 @@ def _listed(
 ) -> Iterator[Array]:
     """Improve parameters with the points that they take fixed, where Z has few vertices."""
     Z, loss = problem.region.Z, problem.loss
-    served = form_of(Z).polyhedral and (loss.norm != "l2" or loss.squared)
+    served = Z.conic_form().polyhedral and (loss.norm != "l2" or loss.squared)
     if served and len(Z.vertices()) <= FEW_POINTS:
         samples = EnumeratedSamples.of(problem)
         program = NodeProgram(samples, clock)
@@ -199,7 +198,7 @@ class BilinearProgram:
         self._samples, self._model, self._loss = problem.samples, model, problem.loss
         self._region, Z = problem.region, problem.region.Z
         n, k, p = problem.n_decisions, problem.n_features, Z.dimension
-        self._form, self._priced = form_of(Z), isinstance(problem.loss, Suboptimality)
+        self._form, self._priced = Z.conic_form(), isinstance(problem.loss, Suboptimality)
         decisions = problem.samples.decisions
         self.middle = np.mean(decisions, axis=0)
         self.scale = float(np.max(np.abs(decisions - self.middle))) or 1.0

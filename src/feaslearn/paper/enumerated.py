@@ -19,7 +19,7 @@ from feaslearn.paper.descent import Standardization
 from feaslearn.paper.losses import Suboptimality
 from feaslearn.paper.problem import Clock, OutOfTime, Problem
 from feaslearn.paper.regions import Cone, Maps
-from feaslearn.paper.regions.programs import interior_point
+from feaslearn.solvers.conic import interior_point
 from feaslearn.tolerances import ACCEPT_TOL, LEAST_RIDGE, TIE_TOL, TIGHT_TOL
 
 

@@ -1,9 +1,9 @@
-r"""Compiled kernels: minimisers, nearest points, and Algorithm 2's inner problem (12), (26b).
+r"""Compiled kernels: nearest points, and Algorithm 2's inner problem (12), (26b).
 
-A kernel calls kernels of this file, and `minimize_twice`, which minimises one cost over the
-minimisers of another in a coded set. In the order of the file:
+A kernel calls kernels of this file, and two of `solvers.oracle_kernels`: `latent_cost`, and
+`minimize_twice`, which minimises one cost over the minimisers of another in a coded set. In the
+order of the file:
 
-- minimisers of a latent cost;
 - the point of ``{M z : z in Z}`` nearest to a target. Wolfe's method serves all sets that have
   vertices: a corral of vertices, and the nearest point of their affine hull. A Euclidean ball goes
   through its secular equation instead;
@@ -47,39 +47,11 @@ from feaslearn.solvers.oracle_kernels import (
     L2_BALL,
     SIMPLEX,
     SetCode,
+    latent_cost,
     minimize_twice,
 )
 
 Array = NDArray[np.float64]
-
-
-# The latent cost q = A(s)'c of a sample, and the image of a latent point.
-
-
-@inner_kernel
-def latent_cost(A: Array, phi: Array, c: Array, q: Array) -> None:
-    """Write ``q = A(s)'c``."""
-    K, n, p = A.shape
-    q[:] = 0.0
-    for k in range(K):
-        for j in range(n):
-            weight = phi[k] * c[j]
-            if weight != 0.0:
-                for column in range(p):
-                    q[column] += weight * A[k, j, column]
-
-
-@kernel
-def minimize_rows(
-    code: SetCode, Q: Array, tolerances: Array, Z: Array, tied: NDArray[np.bool_]
-) -> None:
-    """Write into each row of ``Z`` the first minimiser of that row of ``Q``, and whether it ties.
-
-    Tolerances are absolute, one for each row.
-    """
-    zero = np.zeros(Q.shape[1])
-    for i in range(Q.shape[0]):
-        tied[i] = minimize_twice(code, Q[i], tolerances[i], zero, Z[i])
 
 
 # The point of an image {M z : z in Z} nearest to a target, in the Euclidean norm.

@@ -33,10 +33,10 @@ from feaslearn.exceptions import DataError
 from feaslearn.paper.descent import FIRST_STEP, SUFFICIENT, Standardization, Start, begin_at
 from feaslearn.paper.losses.loss import Predictability
 from feaslearn.paper.problem import Clock, Found, Problem
-from feaslearn.paper.regions.cones import Cone
 from feaslearn.paper.regions.maps import Maps
-from feaslearn.paper.regions.programs import interior_point
 from feaslearn.sets.simplex import Simplex
+from feaslearn.solvers.conic import interior_point
+from feaslearn.solvers.conic_form import Cone
 from feaslearn.tolerances import TIGHT_TOL, TINY
 
 #: The weights of slacks are not raised above this.

@@ -10,7 +10,7 @@ import numpy as np
 
 from feaslearn.exceptions import DataError, SolverError
 from feaslearn.paper.problem import Clock
-from feaslearn.paper.regions.cones import ConicForm, side, spread
+from feaslearn.solvers.conic_form import ConicForm, side, spread
 from feaslearn.tolerances import FEASIBILITY_TOL, HIGHS_TOL, INTERIOR_TOL, LOOSE_TOL, TIGHT_TOL
 
 logger = logging.getLogger("feaslearn")

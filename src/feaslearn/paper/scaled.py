@@ -36,7 +36,6 @@ from feaslearn.paper.losses import Suboptimality
 from feaslearn.paper.problem import Clock, Found, OutOfTime, Problem, Status
 from feaslearn.paper.programs import CONIC, LINEAR, in_cone, load_cvxpy, solve
 from feaslearn.paper.regions import Affine, Maps, Scaled
-from feaslearn.paper.regions.image import face_of, form_of
 from feaslearn.tolerances import SUM_ROUNDING, spread_or_size
 
 #: An optimum with ties whose returned decisions lose this many times what they lose when each tied
@@ -134,7 +133,7 @@ def _by_program(problem: Problem, points: Array, tied: Mask, clock: Clock) -> tu
     zeta, rows = alpha * points, list[Any]()
     if isinstance(loss, Suboptimality):
         if isinstance(problem.region, Scaled):
-            zeta, form = cp.Variable(points.shape), form_of(problem.region.Z)
+            zeta, form = cp.Variable(points.shape), problem.region.Z.conic_form()
             rows += in_cone(form, zeta @ form.H.T - alpha * np.tile(form.h, (N, 1)))
         costs = loss.unit_costs(costs)
         least = np.einsum("ij,ij->i", costs, points)
@@ -146,8 +145,8 @@ def _by_program(problem: Problem, points: Array, tied: Mask, clock: Clock) -> tu
             zeta = cp.Variable(points.shape)
             rows.append(zeta[np.flatnonzero(~tied)] == alpha * points[~tied])
         for i in np.flatnonzero(tied):
-            face = face_of(problem.region.Z, costs[i])
-            form, nu = form_of(face.Z), cp.Variable((1, face.Z.dimension))
+            face = problem.region.Z.face(costs[i])
+            form, nu = face.primitive.conic_form(), cp.Variable((1, face.primitive.dimension))
             rows += in_cone(form, nu @ form.H.T - alpha * form.h[None])
             rows.append(zeta[i] == (nu @ face.matrix.T)[0] + alpha * face.offset)
         gamma = zeta + features @ b - x
@@ -156,7 +155,7 @@ def _by_program(problem: Problem, points: Array, tied: Mask, clock: Clock) -> tu
     else:
         norms = cp.norm(gamma, {"l1": 1, "l2": 2, "linf": "inf"}[loss.norm], axis=1)
         objective = cp.sum(cp.multiply(weights, norms))
-    linear = form_of(problem.region.Z).polyhedral and loss.norm != "l2"
+    linear = problem.region.Z.conic_form().polyhedral and loss.norm != "l2"
     program = cp.Problem(cp.Minimize(objective), rows)
     solve(program, "scaled set", LINEAR if linear else CONIC, clock)
     theta = _theta(problem, unit * float(alpha.value), unit * b.value)

@@ -28,7 +28,6 @@ import numpy as np
 from feaslearn.arrays import Array
 from feaslearn.paper.problem import Samples
 from feaslearn.paper.programs import in_cone, load_cvxpy, solve
-from feaslearn.paper.regions.image import form_of
 from feaslearn.paper.regions.maps import Maps
 from feaslearn.sets.primitive_set import PrimitiveSet
 
@@ -49,7 +48,7 @@ class SmoothedProgram:
 
     def __init__(self, Z: PrimitiveSet, n: int, count: int, near: bool) -> None:
         cp = load_cvxpy()
-        H, h, _ = self._form = form_of(Z)
+        H, h, _ = self._form = Z.conic_form()
         p = H.shape[1]
         self._near = near
         self._A = [cp.Parameter((count, n)) for _ in range(p)]

@@ -32,7 +32,6 @@ from feaslearn.paper.losses import Predictability, Suboptimality
 from feaslearn.paper.milp import bounded, check_search
 from feaslearn.paper.problem import Clock, Found, OutOfTime, Problem, Status
 from feaslearn.paper.regions import Ternary
-from feaslearn.paper.regions.image import form_of
 from feaslearn.sets import Box, Hypersimplex, L1Ball, Simplex
 from feaslearn.solvers.mip import MixedIntegerProgram
 from feaslearn.tolerances import ROUNDING, SAME_TOL, ZERO_LOSS
@@ -93,7 +92,7 @@ def ternary(
     region = problem.region
     if not isinstance(region, Ternary):
         raise UnsupportedError(f"ternary: {region!r} is not Ternary")
-    if region.Z.discrete or not form_of(region.Z).polyhedral:
+    if region.Z.discrete or not region.Z.conic_form().polyhedral:
         raise UnsupportedError(
             f"ternary: {region.Z!r} is binary or curved; a polyhedral set without binary=True, "
             "such as Box or L1Ball, is served"
@@ -246,7 +245,7 @@ class TernaryProgram:
     def __init__(self, problem: Problem, clock: Clock) -> None:
         self.model = MixedIntegerProgram("training")
         self._loss, self._samples = problem.loss, problem.samples
-        self._form = form_of(problem.region.Z)
+        self._form = problem.region.Z.conic_form()
         self._priced = isinstance(problem.loss, Suboptimality)
         self._costs = problem.loss.unit_costs(problem.samples.costs)
         n, k, p = problem.n_decisions, problem.n_features, problem.region.Z.dimension

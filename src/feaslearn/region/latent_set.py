@@ -73,8 +73,11 @@ def _(primitive: Product) -> LatentSet:
 def _simple(cone: Cone) -> tuple[Array, Cone]:
     """Return the matrix that takes a cone's rows to those of the simplest cone that says the same.
 
-    A second-order cone of two rows is linear.
+    A second-order cone of two rows is linear. Semidefinite cones are those of the paper's class
+    alone: no export takes them.
     """
+    if cone.kind == "semidefinite":
+        raise UnsupportedError("rows of a region stand in linear and second-order cones alone")
     if cone.kind == "second-order" and cone.size == 2:
         return np.array([[1.0, -1.0], [1.0, 1.0]]), Cone("nonnegative", 2)
     return np.eye(cone.size), cone

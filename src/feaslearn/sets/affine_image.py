@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,7 +83,7 @@ class AffineImage:
             object.__setattr__(self, name, values)
 
     @classmethod
-    def point(cls, value: Array) -> AffineImage:
+    def point(cls, value: Array) -> Self:
         """Return the set that holds one point."""
         from feaslearn.sets.simplex import Simplex
 
@@ -110,13 +110,12 @@ class AffineImage:
         d = self._vector(direction, "direction")
         return float(d @ self.offset - self.primitive.minimum(-(self.matrix.T @ d))[0])
 
-    def optimal_face(self, cost: ArrayLike) -> AffineImage:
+    def optimal_face(self, cost: ArrayLike) -> Self:
         """Return all points of least cost."""
         q = self.matrix.T @ self._vector(cost, "cost")
         face = self.primitive.face(q)
-        return AffineImage(
-            face.primitive, self.matrix @ face.matrix, self.matrix @ face.offset + self.offset
-        )
+        offset = self.matrix @ face.offset + self.offset
+        return type(self)(face.primitive, self.matrix @ face.matrix, offset)
 
     def nearest(self, x: ArrayLike) -> Array:
         """Return the latent z of the point nearest to ``x``; NaN entries of x do not count."""

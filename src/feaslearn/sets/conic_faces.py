@@ -19,7 +19,7 @@ from feaslearn.exceptions import (
     UnboundedSetError,
 )
 from feaslearn.solvers.conic import ConicSolution, minimize_linear
-from feaslearn.solvers.conic_form import Cone, ConicForm, equality_rows, kept_cones
+from feaslearn.solvers.conic_form import Cone, ConicForm, equality_rows, kept_cones, split
 from feaslearn.tolerances import ROUNDING, SOLVED_DEPENDENT_TOL, ZERO_MULTIPLIER
 
 
@@ -74,6 +74,11 @@ def _reduced(cone: Cone, H: Array, h: Array, dual: Array, zero: float) -> ConicF
         return ConicForm(H[order], h[order], cones)
     if cone.kind == "zero" or np.linalg.norm(dual) <= zero:
         return ConicForm(H, h, (cone,))
+    if cone.kind == "semidefinite":
+        # With V a basis of the multipliers' null space, the slack is ``V W V'``.
+        rows, kept, *_ = split(dual, zero)
+        cones = (Cone("semidefinite", kept), Cone("zero", len(h) - kept))
+        return ConicForm(rows @ H, rows @ h, cones)
     if np.linalg.norm(dual[1:]) < dual[0] * (1.0 - ZERO_MULTIPLIER):
         return ConicForm(H, h, (Cone("zero", cone.size),))
     return _on_a_ray(H, h, dual)

@@ -15,10 +15,9 @@ from feaslearn.exceptions import DataError, SetError, TooManyVerticesError, Unsu
 from feaslearn.parameters import FLAG, Integer, require
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.conic_faces import check_nonempty_and_bounded, optimal_face
-from feaslearn.sets.vertex_enumeration import nearest_points, split_rows, vertices_of_form
-from feaslearn.solvers.conic import minimize_linear
+from feaslearn.sets.vertex_enumeration import nearest_points, vertices_of_form
+from feaslearn.solvers.conic import minimize_linear, vertices_of_least_cost
 from feaslearn.solvers.conic_form import ConicForm
-from feaslearn.solvers.highs import Bounds, WarmProgram
 from feaslearn.solvers.oracle_kernels import POINTS, SetCode, minimize_rows
 from feaslearn.tolerances import (
     INSIDE_TOL,
@@ -100,17 +99,15 @@ class PrimitiveSet(BaseEstimator, ABC):
         return Z.reshape(np.shape(Q))
 
     def _argmin_rows(self, Q: Array) -> Array:
-        Z = np.empty_like(Q)
         code = self.code()
         if code is not None:
-            minimize_rows(code, Q, TIE_TOL, Z, np.empty(len(Q), dtype=bool))
-            return Z
+            return _by_kernel(code, Q)[0]
         form = self.conic_form()
         if form.polyhedral:
-            return minimize_polyhedral(form, Q)
-        for i, q in enumerate(Q):
-            Z[i] = minimize_linear(form, q).point
-        return Z
+            # The solver's tolerances are absolute.
+            costs = Q / divisors(np.abs(Q).max(axis=1, keepdims=True))
+            return vertices_of_least_cost(form, costs).points
+        return np.array([minimize_linear(form, q).point for q in Q]).reshape(Q.shape)
 
     def tied(self, Q: ArrayLike) -> Mask:
         """Say for each row of ``Q`` whether it has more than one minimiser."""
@@ -124,9 +121,7 @@ class PrimitiveSet(BaseEstimator, ABC):
         if code is None or POINTS in code.kinds:
             tied = np.array([not self.face(q).is_point for q in rows], dtype=bool)
             return self._argmin_rows(rows), tied
-        Z, tied = np.empty_like(rows), np.empty(len(rows), dtype=bool)
-        minimize_rows(code, rows, TIE_TOL, Z, tied)
-        return Z, tied
+        return _by_kernel(code, rows)
 
     def minimum(self, Q: ArrayLike) -> Array:
         """Return ``min {q'z : z in Z}`` for each row q of ``Q``."""
@@ -224,6 +219,13 @@ class PrimitiveSet(BaseEstimator, ABC):
         return f"{type(self).__name__}({', '.join(parts)})"
 
 
+def _by_kernel(code: SetCode, Q: Array) -> tuple[Array, Mask]:
+    """Return a minimiser for each row of costs, and whether there are several."""
+    Z, tied = np.empty_like(Q), np.empty(len(Q), dtype=bool)
+    minimize_rows(code, Q, TIE_TOL * np.abs(Q).max(axis=1), Z, tied)
+    return Z, tied
+
+
 def _nested(value: object) -> bool:
     try:
         return np.ndim(value) > 1  # type: ignore[arg-type]
@@ -247,21 +249,3 @@ def positive_integer(value: object, name: str, owner: str) -> int:
 def checked_flag(value: object, owner: str) -> bool:
     """Return ``binary`` as a bool, or refuse it."""
     return bool(require(value, "binary", FLAG, owner, SetError))
-
-
-# Linear programs over a polyhedral form, solved by the simplex method: exact vertices.
-
-
-def minimize_polyhedral(form: ConicForm, Q: Array) -> Array:
-    """Return a vertex that minimises ``q'z`` over a polyhedral form, for each row q of ``Q``."""
-    H, h, E, e = split_rows(form)
-    count = (len(Q), 1)
-    bounds = Bounds(
-        np.tile(np.concatenate([h, e]), count),
-        np.tile(np.concatenate([np.full(len(h), np.inf), e]), count),
-        np.full(Q.shape, -np.inf),
-        np.full(Q.shape, np.inf),
-    )
-    # The solver's tolerances are absolute.
-    costs = Q / divisors(np.abs(Q).max(axis=1, keepdims=True))
-    return WarmProgram(np.vstack([H, E])).solve(costs, bounds).points

@@ -1,4 +1,9 @@
-"""Clarabel for convex programs over cones, with verified solutions."""
+r"""Clarabel for convex programs over cones, with verified solutions: linear costs, nearest points.
+
+Strong duality is what Theorem 3.3 of the paper rests on; with curved cones it needs a point inside:
+
+.. math:: \min \{q'z : Hz - h \in K\} = \max \{\lambda'h : H'\lambda = q, \lambda \in K^*\}
+"""
 
 from __future__ import annotations
 
@@ -16,8 +21,8 @@ from feaslearn.exceptions import (
     UnboundedProblemError,
 )
 from feaslearn.results import remark
-from feaslearn.solvers.conic_form import Cone, ConicForm
-from feaslearn.solvers.highs import Bounds, WarmProgram
+from feaslearn.solvers.conic_form import Cone, ConicForm, is_polyhedral, side
+from feaslearn.solvers.highs import Answers, Bounds, WarmProgram
 from feaslearn.tolerances import ACCEPT_TOL, INTERIOR_TOL, divisors, size_of
 
 #: Longest steps of the interior-point method, as it comes and where that stalls.
@@ -56,12 +61,13 @@ def solve_conic(
             return ConicSolution(np.array(answer.x), np.array(answer.z), float(answer.obj_val))
         said.append(f"status {status} and residual {residual:.1e}")
     told = f"Clarabel stopped with {', then with '.join(dict.fromkeys(said))}"
-    if squared or not ConicForm(rows, offset, tuple(cones)).polyhedral:
+    if squared or not is_polyhedral(cones):
         raise SolverError(
             f"{told}; rescale the set (rows of H of similar size) or use a polyhedral one"
         )
     remark(f"a linear program was solved by HiGHS: {told}")
-    return _highs(q, rows, offset, cones)
+    found = vertices_of_least_cost(ConicForm(rows, offset, tuple(cones)), q[None])
+    return ConicSolution(found.points[0], found.row_duals[0], float(q @ found.points[0]))
 
 
 def interior_point(
@@ -90,16 +96,17 @@ def interior_point(
     return clarabel.DefaultSolver(*matrices, factors, settings).solve()
 
 
-def _highs(q: Array, rows: Array, offset: Array, cones: Sequence[Cone]) -> ConicSolution:
-    """Minimise a linear cost over a polyhedron by the simplex method."""
-    open_above = np.concatenate([np.full(c.size, c.kind == "nonnegative") for c in cones])
-    free = np.full_like(q, np.inf)[None]
-    bounds = Bounds(offset[None], np.where(open_above, np.inf, offset)[None], -free, free)
-    found = WarmProgram(rows).solve(q[None], bounds)
-    return ConicSolution(found.points[0], found.row_duals[0], float(q @ found.points[0]))
+def vertices_of_least_cost(form: ConicForm, Q: Array) -> Answers:
+    """Minimise ``q'z`` over a polyhedral form by the simplex method, for each row q of ``Q``."""
+    count, free = (len(Q), 1), np.full(Q.shape, np.inf)
+    above = np.where(form.equality_rows, form.h, np.inf)
+    bounds = Bounds(np.tile(form.h, count), np.tile(above, count), -free, free)
+    return WarmProgram(form.H).solve(Q, bounds)
 
 
 def _clarabel_cone(clarabel: Any, cone: Cone) -> Any:
+    if cone.kind == "semidefinite":
+        return clarabel.PSDTriangleConeT(side(cone.size))
     factory = {
         "nonnegative": clarabel.NonnegativeConeT,
         "zero": clarabel.ZeroConeT,
@@ -129,26 +136,30 @@ def nearest_by_solver(form: ConicForm, M: Array, target: Array) -> Array:
 
     found = []
     with contextlib.suppress(SolverError):
-        found.append(_nearest(form, -M, np.eye(n), -target, Cone("zero", n), squared=n))
+        found.append(nearest_in_cone(form, -M, np.eye(n), -target, Cone("zero", n), squared=n)[0])
         if distance(found[0]) > SMALL_DISTANCE * size_of(target):
             return found[0]
     # One row more, before the others: the limit t of the norm.
     measure, offset = np.pad(M, ((1, 0), (0, 0))), np.pad(target, (1, 0))
     cone = Cone("second-order", n + 1)
     try:
-        found.append(_nearest(form, measure, np.eye(n + 1, 1), offset, cone))
+        found.append(nearest_in_cone(form, measure, np.eye(n + 1, 1), offset, cone)[0])
     except SolverError:
         if not found:
             raise
     return min(found, key=distance)
 
 
-def _nearest(
+def nearest_in_cone(
     form: ConicForm, measure: Array, bounds: Array, offset: Array, cone: Cone, squared: int = 0
-) -> Array:
-    """Minimise sum t (or half its squares) over ``measure z + bounds t - offset in cone``."""
+) -> tuple[Array, Array]:
+    """Minimise sum t (or half its squares) over ``measure z + bounds t - offset in cone``.
+
+    Returns z and the multipliers of the cone's rows.
+    """
     p, m = measure.shape[1], bounds.shape[1]
     rows = np.block([[measure, bounds], [form.H, np.zeros((len(form.h), m))]])
     cost = np.concatenate([np.zeros(p), np.full(m, 0.0 if squared else 1.0)])
     right = np.concatenate([offset, form.h])
-    return solve_conic(cost, rows, right, (cone, *form.cones), squared).point[:p]
+    solution = solve_conic(cost, rows, right, (cone, *form.cones), squared)
+    return solution.point[:p], solution.dual[: cone.size]

@@ -296,18 +296,15 @@ def minimize_twice(code: SetCode, q: Array, tolerance: float, g: Array, z: Array
 
 @kernel
 def minimize_rows(
-    code: SetCode, Q: Array, relative_tolerance: float, Z: Array, tied: NDArray[np.bool_]
+    code: SetCode, Q: Array, tolerances: Array, Z: Array, tied: NDArray[np.bool_]
 ) -> None:
     """Write into each row of ``Z`` a minimiser of that row of ``Q``, ties to the lowest index.
 
-    ``tied`` says where there are several.
+    ``tied`` says where there are several. Tolerances are absolute, one for each row.
     """
     nothing = np.zeros(Q.shape[1])
     for i in range(Q.shape[0]):
-        largest = 0.0
-        for k in range(Q.shape[1]):
-            largest = max(largest, abs(Q[i, k]))
-        tied[i] = minimize_twice(code, Q[i], relative_tolerance * largest, nothing, Z[i])
+        tied[i] = minimize_twice(code, Q[i], tolerances[i], nothing, Z[i])
 
 
 class RowBlock(NamedTuple):

@@ -27,9 +27,14 @@ import numpy as np
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError
 from feaslearn.paper.kernels import projection_code
-from feaslearn.paper.regions.image import Image, face_of, form_of, nearest_latents, turn_of
+from feaslearn.paper.regions.image import (
+    NORM_ORDERS,
+    Image,
+    nearest_latents,
+    slopes_of,
+    turn_of,
+)
 from feaslearn.paper.regions.maps import Maps, minimizers
-from feaslearn.paper.regions.programs import NORM_ORDERS, slopes_of
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.tolerances import divisors
 
@@ -131,14 +136,14 @@ class Predictability(Loss):
         residuals = maps.images(features, z) - decisions
         slopes = slopes_of(residuals, self.norm)
         for i in np.flatnonzero(by_solver):
-            face = face_of(Z, latent.costs[i], latent.tolerances[i])
-            optimal = Image(face.Z, A[i] @ face.matrix, A[i] @ face.offset + b[i])
-            w, slopes[i] = optimal.nearest(decisions[i], self.norm)
+            face = Z.face(latent.costs[i], latent.tolerances[i])
+            optimal = Image(face.primitive, A[i] @ face.matrix, A[i] @ face.offset + b[i])
+            w, slopes[i] = optimal.nearest_in_norm(decisions[i], self.norm)
             z[i], tied[i] = face.at(w), not face.is_point
             residuals[i] = optimal.at(w) - decisions[i]
         values, steps = self.measured(residuals, slopes)
         gradient = gradient_of(samples, steps, z)
-        if not form_of(Z).polyhedral:
+        if not Z.conic_form().polyhedral:
             turns = np.zeros_like(z)
             for i in np.flatnonzero(~tied):
                 turns[i] = turn_of(Z, latent.costs[i], A[i].T @ steps[i])
@@ -189,11 +194,12 @@ class Suboptimality(Loss):
             z = nearest_latents(code, A, targets)
             slopes = slopes_of(np.einsum("inp,ip->in", A, z) - targets, self.norm)
         else:
-            nearest = [Image(Z, M).nearest(x, self.norm) for M, x in zip(A, targets, strict=True)]
+            pairs = zip(A, targets, strict=True)
+            nearest = [Image(Z, M).nearest_in_norm(x, self.norm) for M, x in pairs]
             z, slopes = (np.array(part) for part in zip(*nearest, strict=True))
         residuals = np.einsum("inp,ip->in", A, z) - targets
-        pairs = np.column_stack([residuals, excess])
-        values, steps = self.measured(pairs, self._joined(residuals, slopes, excess))
+        both = np.column_stack([residuals, excess])
+        values, steps = self.measured(both, self._joined(residuals, slopes, excess))
         near, dear = gradient_of(samples, steps[:, :-1], z), -steps[:, -1:] * costs
         in_J = gradient_of(samples, dear, cheapest)
         gradient = Maps(near.A + in_J.A, near.b + in_J.b)

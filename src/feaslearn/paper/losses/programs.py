@@ -26,10 +26,10 @@ from feaslearn.exceptions import UnsupportedError
 from feaslearn.paper.losses.loss import Loss, Predictability
 from feaslearn.paper.problem import Problem
 from feaslearn.paper.programs import CONIC, LINEAR, in_cone, load_cvxpy, solve
-from feaslearn.paper.regions.faces import optimal_face
-from feaslearn.paper.regions.image import form_of
-from feaslearn.paper.regions.programs import NORM_ORDERS, minimize_linear
+from feaslearn.paper.regions.image import NORM_ORDERS
+from feaslearn.sets.conic_faces import optimal_face
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.solvers.conic import minimize_linear
 from feaslearn.tolerances import SUM_ROUNDING
 
 
@@ -73,7 +73,7 @@ class LossProgram:
         if Z.discrete:
             raise UnsupportedError(f"{Z!r} holds binary points, which no convex program describes")
         cp = load_cvxpy()
-        self._loss, self._form = loss, form_of(Z)
+        self._loss, self._form = loss, Z.conic_form()
         self._near, p = isinstance(loss, Predictability), Z.dimension
         self._A, self._q, self._cost = cp.Parameter((n, p)), cp.Parameter(p), cp.Parameter()
         self._b, self._c, self._x = (cp.Parameter(n) for _ in range(3))

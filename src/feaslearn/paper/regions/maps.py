@@ -19,9 +19,10 @@ import numpy as np
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError
-from feaslearn.paper.kernels import code_of, minimize_rows
+from feaslearn.paper.kernels import code_of
 from feaslearn.paper.regions.image import Image
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.solvers.oracle_kernels import minimize_rows
 from feaslearn.tolerances import SUM_ROUNDING, TIE_TOL
 
 Ties = Literal["first", "center"]
