@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
+from feaslearn.paper import mip
 from feaslearn.results import remarks_heard
-from feaslearn.solvers import highs, mip
+from feaslearn.solvers import highs
 from feaslearn.solvers.highs import (
     DUAL,
     PRIMAL,

@@ -30,10 +30,10 @@ from feaslearn.exceptions import SolverError, UnsupportedError
 from feaslearn.paper.descent import least_squares
 from feaslearn.paper.losses import Predictability, Suboptimality
 from feaslearn.paper.milp import bounded, check_search
+from feaslearn.paper.mip import MixedIntegerProgram
 from feaslearn.paper.problem import Clock, Found, OutOfTime, Problem, Status
 from feaslearn.paper.regions import Ternary
 from feaslearn.sets import Box, Hypersimplex, L1Ball, Simplex
-from feaslearn.solvers.mip import MixedIntegerProgram
 from feaslearn.tolerances import ROUNDING, SAME_TOL, ZERO_LOSS
 
 logger = logging.getLogger("feaslearn")

@@ -31,10 +31,10 @@ from typing import NamedTuple
 import numpy as np
 
 from feaslearn.arrays import Array, Indices, Mask
+from feaslearn.paper.mip import Columns, Incumbent, MixedIntegerProgram, Outcome, Rows
 from feaslearn.paper.network.losses import NetworkLosses
 from feaslearn.paper.network.transport import price_levels
 from feaslearn.paper.problem import Clock
-from feaslearn.solvers.mip import Columns, Incumbent, MixedIntegerProgram, Outcome, Rows
 from feaslearn.tolerances import CAPACITY_TOL, HIGHS_TOL, TINY
 
 #: Rows on cuts in the first program.
@@ -146,7 +146,7 @@ class FlowProgram:
 def row_of_lines(factors: Array, lower: float = -np.inf, upper: float = np.inf) -> Rows:
     """Return one row over the lines."""
     rows = Rows()
-    rows.matrix_rows(factors[None], lower, upper)
+    rows.row([(np.arange(len(factors)), factors)], lower, upper)
     return rows
 
 

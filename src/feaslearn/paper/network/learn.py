@@ -21,6 +21,7 @@ import numpy as np
 
 from feaslearn.arrays import Array, Mask
 from feaslearn.exceptions import DataError
+from feaslearn.paper.mip import Outcome
 from feaslearn.paper.network.flow import FlowSearch, row_of_lines
 from feaslearn.paper.network.losses import LossName, NetworkLosses
 from feaslearn.paper.network.transport import (
@@ -31,7 +32,6 @@ from feaslearn.paper.network.transport import (
     served,
 )
 from feaslearn.paper.problem import Clock, Data, Status
-from feaslearn.solvers.mip import Outcome
 from feaslearn.tolerances import ACCEPT_TOL
 
 Solver = Literal["auto", "milp", "enumeration"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -11,10 +12,7 @@ from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
-from feaslearn.results import remark
-from feaslearn.runs import Clock
-from feaslearn.runs.deadline import stopped_by_user
-from feaslearn.runs.progress import ProgressBar
+from feaslearn.paper.problem import Clock
 from feaslearn.solvers.highs import (
     EXACT,
     Bounds,
@@ -22,14 +20,13 @@ from feaslearn.solvers.highs import (
     open_program,
     status_of,
 )
-from feaslearn.tolerances import ACCEPT_TOL, LOOSE_TOL, SAME_TOL
+from feaslearn.tolerances import ACCEPT_TOL, LOOSE_TOL
+
+logger = logging.getLogger("feaslearn")
 
 Columns = Indices
 Term = tuple[Any, Any]
 Outcome = Literal["optimal", "infeasible", "time limit", "interrupted"]
-
-#: Bounds of this size are infinite.
-INFINITE = 1e100
 
 OPTIONS: Options = {**EXACT, "mip_feasibility_tolerance": LOOSE_TOL}
 
@@ -59,12 +56,6 @@ class Rows:
             spread = np.broadcast_arrays(where, columns, factors)
             self._entries.append((spread[0].ravel(), spread[1].ravel(), spread[2].ravel()))
         self._limit(lower, upper, count)
-
-    def matrix_rows(self, matrix: Array, lower: ArrayLike, upper: ArrayLike) -> None:
-        """Add the rows of a dense matrix over the first columns."""
-        row, column = np.nonzero(matrix)
-        self._entries.append((self.n_rows + row, column, matrix[row, column]))
-        self._limit(lower, upper, len(matrix))
 
     def _limit(self, lower: ArrayLike, upper: ArrayLike, count: int) -> None:
         both = (np.broadcast_to(np.asarray(end, dtype=float), (count,)) for end in (lower, upper))
@@ -147,7 +138,6 @@ class MixedIntegerProgram(Rows):
         *,
         seconds: float = np.inf,
         start: Mapping[int, float] | None = None,
-        fixed: Mapping[int, float] | None = None,
         extra: Sequence[Rows] = (),
         feasible: bool = True,
         **options: float,
@@ -155,7 +145,7 @@ class MixedIntegerProgram(Rows):
         """Minimise; an answer that is not feasible is asked for again without presolve."""
         if seconds <= 0.0:
             return Incumbent("time limit", None, -np.inf)
-        clock, program = Clock(seconds), self._program(cost, fixed or {}, extra)
+        clock, program = Clock(seconds), self._program(cost, extra)
         chosen = {**OPTIONS, **options, "time_limit": float(seconds)}
         try:
             return self._attempt(program, start or {}, chosen)
@@ -163,18 +153,14 @@ class MixedIntegerProgram(Rows):
             if isinstance(error, InfeasibleProblemError) and not feasible:
                 return Incumbent("infeasible", None, np.inf)
             why = str(error)
-        if clock.out():
+        if clock.late():
             return Incumbent("time limit", None, -np.inf)
-        remark(f"the {self.name} program was solved once more, without presolve: {why}")
+        logger.info("the %s program was solved once more, without presolve: %s", self.name, why)
         chosen |= {"presolve": "off", "time_limit": clock.left}
         return self._attempt(program, start or {}, chosen)
 
-    def _program(
-        self, cost: Array | None, fixed: Mapping[int, float], extra: Sequence[Rows]
-    ) -> _Program:
+    def _program(self, cost: Array | None, extra: Sequence[Rows]) -> _Program:
         lower, upper, own, integer = map(np.concatenate, zip(*self._columns, strict=True))
-        for column, value in fixed.items():
-            lower[column] = upper[column] = value
         rows = Rows()
         for part in (self, *extra):
             rows.extend(part)
@@ -192,7 +178,7 @@ class MixedIntegerProgram(Rows):
         if start:
             columns = np.array(list(start), dtype=np.int32)
             solver.setSolution(len(start), columns, np.array(list(start.values()), dtype=float))
-        interrupted = _run_interruptible(solver, self.name)
+        interrupted = _run_interruptible(solver)
         status, kinds = solver.getModelStatus(), highspy.HighsModelStatus
         # Without presolve, HiGHS tells infeasible from unbounded.
         if status in (kinds.kInfeasible, kinds.kUnboundedOrInfeasible):
@@ -219,22 +205,14 @@ class MixedIntegerProgram(Rows):
         return Incumbent("interrupted" if interrupted else outcome, values, bound)
 
 
-def _run_interruptible(solver: Any, label: str) -> bool:
-    """Run HiGHS with a progress bar; return whether Ctrl-C ended it, which keeps the incumbent."""
-    with ProgressBar(f"{label}, gap closed (%)", 100) as bar, stopped_by_user() as stop:
-        before = stop.wanted
+def _run_interruptible(solver: Any) -> bool:
+    """Run HiGHS; return whether Ctrl-C ended it, which keeps the incumbent."""
+    with Clock() as presses:
 
         def look(event: Any) -> None:
-            known = event.data_out
-            best, bound = float(known.mip_primal_bound), float(known.mip_dual_bound)
-            if abs(best) < INFINITE and abs(bound) < INFINITE:
-                gap = abs(best - bound) / max(abs(best), abs(bound), SAME_TOL)
-                bar.update(int(100.0 * (1.0 - min(gap, 1.0))), f"best {best:.4g}")
-            else:
-                bar.update(0)
-            if stop.wanted and not before:
+            if presses.status == "interrupted":
                 event.interrupt()
 
         solver.cbMipInterrupt += look
         solver.run()
-        return stop.wanted and not before
+        return presses.status == "interrupted"
