@@ -125,9 +125,3 @@ def divisors(sizes: ArrayLike) -> Array:
 def powers_of_two(sizes: ArrayLike) -> Array:
     """Return the nearest powers of two, units that change no digit; one where there is no size."""
     return np.asarray(np.exp2(np.round(np.log2(divisors(sizes)))))
-
-
-def spread_or_size(table: ArrayLike, *spreads: float) -> float:
-    """Return the first of the spreads of a table that is one, or the size of its numbers."""
-    size = float(np.nanmax(np.abs(table)))
-    return next((spread for spread in spreads if spread > ROUNDING * size), size or 1.0)

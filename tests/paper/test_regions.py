@@ -9,17 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feaslearn.exceptions import (
-    DataError,
-)
-from feaslearn.paper.regions import (
-    Affine,
-    ConicSet,
-    Image,
-    Maps,
-    Scaled,
-    Ternary,
-)
+from feaslearn.exceptions import DataError
+from feaslearn.paper.regions import Affine, ConicSet, Image, Maps, Scaled, Ternary
 from feaslearn.paper.regions.image import turn_of
 from feaslearn.sets import Box, L2Ball, Simplex
 from feaslearn.solvers.conic import minimize_linear, nearest_by_solver
@@ -124,7 +115,7 @@ def test_nearest_points_are_those_of_a_solver(name: str) -> None:
     Z, rng = example(name), np.random.default_rng(1)
     M, target = rng.normal(size=(2, Z.dimension)), 3.0 * rng.normal(size=2)
     slow = M @ nearest_by_solver(Z.conic_form(), M, target)
-    fast = M @ Image(Z, M).nearest_in_norm(target, "l2").latent
+    fast = M @ Image(Z, M).nearest(target, "l2").latent
     assert fast == pytest.approx(slow, abs=1e-5)
 
 

@@ -69,9 +69,9 @@ def test_thin_images_are_served_to_the_last_digit() -> None:
 
 def test_target_at_a_vertex_on_an_edge_and_in_the_middle() -> None:
     image = AffineImage(Simplex(3), [[0.0, 4.0, 0.0], [0.0, 0.0, 3.0]], [1.0, 1.0])
-    assert image.nearest([5.0, 1.0]) == pytest.approx([0.0, 1.0, 0.0])
-    assert image.nearest([3.0, 1.0]) == pytest.approx([0.5, 0.5, 0.0])
-    assert image.nearest([2.0, 2.0]) == pytest.approx([5 / 12, 1 / 4, 1 / 3])
+    assert image.nearest_latent([5.0, 1.0]) == pytest.approx([0.0, 1.0, 0.0])
+    assert image.nearest_latent([3.0, 1.0]) == pytest.approx([0.5, 0.5, 0.0])
+    assert image.nearest_latent([2.0, 2.0]) == pytest.approx([5 / 12, 1 / 4, 1 / 3])
     assert image.distance([2.0, -3.0]) == pytest.approx(4.0)
     # The hypotenuse 3 x + 4 y = 19 is at distance 12 / 5 from the corner (1, 1).
     assert image.distance([5.0, 4.0]) == pytest.approx(12 / 5)

@@ -36,7 +36,7 @@ from feaslearn.paper.losses import Suboptimality
 from feaslearn.paper.problem import Clock, Found, OutOfTime, Problem, Status
 from feaslearn.paper.programs import CONIC, LINEAR, in_cone, load_cvxpy, solve
 from feaslearn.paper.regions import Affine, Maps, Scaled
-from feaslearn.tolerances import SUM_ROUNDING, spread_or_size
+from feaslearn.tolerances import ROUNDING, SUM_ROUNDING
 
 #: An optimum with ties whose returned decisions lose this many times what they lose when each tied
 #: sample counts with its first minimiser is not kept: a region in which everything ties explains
@@ -126,7 +126,8 @@ def _by_program(problem: Problem, points: Array, tied: Mask, clock: Clock) -> tu
     cp, loss = load_cvxpy(), problem.loss
     features, costs, decisions, weights = problem.samples
     # Decisions of size one, so that tolerances mean the same in any unit.
-    unit = spread_or_size(decisions, float(np.std(decisions)))
+    spread, size = float(np.std(decisions)), float(np.abs(decisions).max())
+    unit = spread if spread > ROUNDING * size else size or 1.0
     x, N = decisions / unit, problem.n_samples
     alpha = cp.Variable(nonneg=True)
     b = cp.Variable((problem.n_features, problem.n_decisions))

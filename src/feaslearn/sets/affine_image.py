@@ -117,7 +117,7 @@ class AffineImage:
         offset = self.matrix @ face.offset + self.offset
         return type(self)(face.primitive, self.matrix @ face.matrix, offset)
 
-    def nearest(self, x: ArrayLike) -> Array:
+    def nearest_latent(self, x: ArrayLike) -> Array:
         """Return the latent z of the point nearest to ``x``; NaN entries of x do not count."""
         target = self._vector(x, "x", allow_nan=True) - self.offset
         # Standardized, so that tolerances mean the same for small numbers as for large ones.
@@ -154,13 +154,13 @@ class AffineImage:
     def distance(self, x: ArrayLike) -> float:
         """Return the distance of ``x`` to the image; NaN entries do not count."""
         target = self._vector(x, "x", allow_nan=True)
-        gap = np.nan_to_num(target - self.at(self.nearest(target)))
+        gap = np.nan_to_num(target - self.at(self.nearest_latent(target)))
         return float(np.linalg.norm(gap))
 
     def project(self, X: ArrayLike) -> Array:
         """Return the Euclidean projection of a point or of each row of ``X``."""
         rows = np.atleast_2d(np.asarray(X, dtype=float))
-        return np.array([self.at(self.nearest(x)) for x in rows]).reshape(np.shape(X))
+        return np.array([self.at(self.nearest_latent(x)) for x in rows]).reshape(np.shape(X))
 
     def contains(self, X: ArrayLike, tolerance: float = 1e-7) -> Mask:
         """Say for each row of ``X`` whether it lies in the image.

@@ -138,7 +138,7 @@ class Predictability(Loss):
         for i in np.flatnonzero(by_solver):
             face = Z.face(latent.costs[i], latent.tolerances[i])
             optimal = Image(face.primitive, A[i] @ face.matrix, A[i] @ face.offset + b[i])
-            w, slopes[i] = optimal.nearest_in_norm(decisions[i], self.norm)
+            w, slopes[i] = optimal.nearest(decisions[i], self.norm)
             z[i], tied[i] = face.at(w), not face.is_point
             residuals[i] = optimal.at(w) - decisions[i]
         values, steps = self.measured(residuals, slopes)
@@ -195,7 +195,7 @@ class Suboptimality(Loss):
             slopes = slopes_of(np.einsum("inp,ip->in", A, z) - targets, self.norm)
         else:
             pairs = zip(A, targets, strict=True)
-            nearest = [Image(Z, M).nearest_in_norm(x, self.norm) for M, x in pairs]
+            nearest = [Image(Z, M).nearest(x, self.norm) for M, x in pairs]
             z, slopes = (np.array(part) for part in zip(*nearest, strict=True))
         residuals = np.einsum("inp,ip->in", A, z) - targets
         both = np.column_stack([residuals, excess])

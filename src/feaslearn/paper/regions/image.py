@@ -71,7 +71,7 @@ class Image(AffineImage):
         m = np.zeros(len(M)) if offset is None else np.asarray(offset, dtype=float)
         super().__init__(primitive, M, m)
 
-    def nearest_in_norm(self, x: ArrayLike, norm: str) -> Nearest:
+    def nearest(self, x: ArrayLike, norm: str = "l2") -> Nearest:
         """Return the latent z of the point nearest to ``x``, with the slope of the distance."""
         if norm not in NORM_ORDERS:
             raise UnsupportedError(f"norm={norm!r} is not known; use 'l2', 'l1' or 'linf'")
@@ -103,7 +103,7 @@ class Image(AffineImage):
 
     def distance(self, x: ArrayLike, norm: str = "l2") -> float:
         """Return the distance of ``x`` to the image in a norm."""
-        gap = np.asarray(x, dtype=float) - self.at(self.nearest_in_norm(x, norm).latent)
+        gap = np.asarray(x, dtype=float) - self.at(self.nearest(x, norm).latent)
         return float(np.linalg.norm(gap, NORM_ORDERS[norm]))
 
 
