@@ -11,7 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,9 +84,8 @@ class Console:
         before = logger.level
         logger.addHandler(handler)
         logger.setLevel(logging.ERROR if self.quiet else level)
-        stderr: Any = NonTerminal(sys.stderr) if self.quiet else sys.stderr
         try:
-            with warnings.catch_warnings(), redirect_stderr(stderr), rows_from(1):
+            with warnings.catch_warnings(), rows_from(1):
                 warnings.simplefilter("ignore")
                 if not self.quiet:
                     warnings.simplefilter("always", FeaslearnWarning)
@@ -148,13 +147,6 @@ class PlainFormatter(logging.Formatter):
     def formatMessage(self, record: logging.LogRecord) -> str:
         """Return the line of a record."""
         return printable(super().formatMessage(record))
-
-
-class NonTerminal(io.TextIOBase):
-    """A stream that is no terminal, so that progress bars are not drawn."""
-
-    def __init__(self, stream: Any) -> None:
-        self.write = stream.write  # type: ignore[method-assign]
 
 
 def error(message: object) -> None:

@@ -28,8 +28,8 @@ from feaslearn.parameters import Integer, check_value
 from feaslearn.solvers.highs import name_rows
 from feaslearn.tolerances import VISIBLE_TOL
 
-#: Samples that are solved between two steps of the progress bar.
-SOLVED_PER_STEP = 500
+#: Samples that are solved from basis to basis, before rounding begins anew.
+SOLVED_TOGETHER = 500
 #: Loads that are drawn for each sample, on average, at most.
 MAX_DRAWS = 20
 
@@ -170,15 +170,8 @@ def _drawn(
 
 def _dispatch(program: LinearProgram, signals: Array, prices: Array) -> Array:
     """Return the cheapest dispatch of each sample, NaN where the loads cannot be served."""
-    from feaslearn.runs.progress import ProgressBar
-
-    decisions = np.empty(prices.shape)
-    with ProgressBar("dispatch", len(signals)) as bar:
-        for start in range(0, len(signals), SOLVED_PER_STEP):
-            rows = slice(start, start + SOLVED_PER_STEP)
-            decisions[rows] = program.solve_where_feasible(signals[rows], prices[rows])
-            bar.update(min(start + SOLVED_PER_STEP, len(signals)))
-    return decisions
+    parts = [slice(i, i + SOLVED_TOGETHER) for i in range(0, len(signals), SOLVED_TOGETHER)]
+    return np.vstack([program.solve_where_feasible(signals[i], prices[i]) for i in parts])
 
 
 def _refuse_unserved(grid: DcGrid, zoned: LoadZones, loads: Array, decisions: Array) -> None:

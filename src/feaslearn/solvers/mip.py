@@ -14,7 +14,6 @@ from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedP
 from feaslearn.results import remark
 from feaslearn.runs import Clock
 from feaslearn.runs.deadline import stopped_by_user
-from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.highs import (
     EXACT,
     Bounds,
@@ -22,14 +21,11 @@ from feaslearn.solvers.highs import (
     open_program,
     status_of,
 )
-from feaslearn.tolerances import ACCEPT_TOL, LOOSE_TOL, SAME_TOL
+from feaslearn.tolerances import ACCEPT_TOL, LOOSE_TOL
 
 Columns = Indices
 Term = tuple[Any, Any]
 Outcome = Literal["optimal", "infeasible", "time limit", "interrupted"]
-
-#: Bounds of this size are infinite.
-INFINITE = 1e100
 
 OPTIONS: Options = {**EXACT, "mip_feasibility_tolerance": LOOSE_TOL}
 
@@ -192,7 +188,7 @@ class MixedIntegerProgram(Rows):
         if start:
             columns = np.array(list(start), dtype=np.int32)
             solver.setSolution(len(start), columns, np.array(list(start.values()), dtype=float))
-        interrupted = _run_interruptible(solver, self.name)
+        interrupted = _run_interruptible(solver)
         status, kinds = solver.getModelStatus(), highspy.HighsModelStatus
         # Without presolve, HiGHS tells infeasible from unbounded.
         if status in (kinds.kInfeasible, kinds.kUnboundedOrInfeasible):
@@ -219,19 +215,12 @@ class MixedIntegerProgram(Rows):
         return Incumbent("interrupted" if interrupted else outcome, values, bound)
 
 
-def _run_interruptible(solver: Any, label: str) -> bool:
-    """Run HiGHS with a progress bar; return whether Ctrl-C ended it, which keeps the incumbent."""
-    with ProgressBar(f"{label}, gap closed (%)", 100) as bar, stopped_by_user() as stop:
+def _run_interruptible(solver: Any) -> bool:
+    """Run HiGHS; return whether Ctrl-C ended it, which keeps the incumbent."""
+    with stopped_by_user() as stop:
         before = stop.wanted
 
         def look(event: Any) -> None:
-            known = event.data_out
-            best, bound = float(known.mip_primal_bound), float(known.mip_dual_bound)
-            if abs(best) < INFINITE and abs(bound) < INFINITE:
-                gap = abs(best - bound) / max(abs(best), abs(bound), SAME_TOL)
-                bar.update(int(100.0 * (1.0 - min(gap, 1.0))), f"best {best:.4g}")
-            else:
-                bar.update(0)
             if stop.wanted and not before:
                 event.interrupt()
 

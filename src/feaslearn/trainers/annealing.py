@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, replace
@@ -25,7 +24,6 @@ from feaslearn.parameters import (
 )
 from feaslearn.results import OUT_OF_TIME, Status
 from feaslearn.runs import OutOfTime
-from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, polish
 from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.out_of_fold import subsample
@@ -185,8 +183,7 @@ class Annealing(Trainer):
             self._begin(objective, standardization, np.random.default_rng(seed)) for seed in seeds
         ]
         standard = standardization.apply(objective)
-        with ProgressBar(type(self).__name__, self.n_starts * self.max_iter) as bar:
-            starts = self._multistart(standard, thetas, bar)
+        starts = self._multistart(standard, thetas)
         best = best_start(starts)
         if best is None or best.theta is None:
             raise SolverError("no start has a finite loss: take another start")
@@ -208,25 +205,17 @@ class Annealing(Trainer):
             return start_at_decisions(into.apply(objective), random)
         return into.convert(objective, self.given)
 
-    def _multistart(
-        self, objective: Objective, thetas: list[Array], bar: ProgressBar
-    ) -> list[StartRun]:
+    def _multistart(self, objective: Objective, thetas: list[Array]) -> list[StartRun]:
         """Run every start until something ends it, on several threads where that is allowed."""
         starts = [StartRun() for _ in thetas]
-        over, lock = threading.Event(), threading.Lock()
-
-        def show() -> float:
-            with lock:
-                least = min(start.loss for start in starts)
-                bar.update(sum(start.steps for start in starts), f"loss {least:.4g}")
-            return least
+        over = threading.Event()
 
         def one(objective: Objective, index: int) -> StartRun:
             start = starts[index]
-            self._run_start(objective, thetas[index], start, over, show)
+            self._run_start(objective, thetas[index], start, over)
             logger.info(
-                "%s: start %d of %d: %s, loss %.6g, best so far %.6g",
-                *(type(self).__name__, index + 1, self.n_starts, start.status, start.loss, show()),
+                "%s: start %d of %d: %s, loss %.6g",
+                *(type(self).__name__, index + 1, self.n_starts, start.status, start.loss),
             )
             return start
 
@@ -254,12 +243,7 @@ class Annealing(Trainer):
         return starts
 
     def _run_start(
-        self,
-        objective: Objective,
-        theta: Array,
-        start: StartRun,
-        over: threading.Event,
-        show: Callable[[], object],
+        self, objective: Objective, theta: Array, start: StartRun, over: threading.Event
     ) -> None:
         """Go through the temperatures from one start until something ends it; record what did."""
         policy = linear_policy_of(subsample(objective, np.random.default_rng(0)))
@@ -271,7 +255,6 @@ class Annealing(Trainer):
         for stage in range(self.max_iter + 1):
             exact = finished and problem.explained(theta)
             self._offer(problem, theta, exact, start)
-            show()
             logger.debug("%s: temperature %d, loss %.6g", type(self).__name__, stage, start.loss)
             late = objective.run.late()
             if late or over.is_set() or finished:

@@ -31,7 +31,6 @@ from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.results import OUT_OF_TIME
 from feaslearn.runs import OutOfTime
-from feaslearn.runs.progress import ProgressBar
 from feaslearn.sets import L2Ball, Simplex
 from feaslearn.tolerances import NOTHING_LEFT, ROUNDING, TINY
 from feaslearn.trainers.annealing import Annealing
@@ -243,23 +242,21 @@ class Race:
     def run(self) -> Selection:
         """Train the first candidate on all rows, compare, and select."""
         first, run = self.alive[0], self.objective.run
-        with ProgressBar("Selection of a hypothesis", len(self.all) * FOLDS) as bar:
-            bar.update(0, f"{first.hypothesis!r}, all rows")
-            trained = self._train(first)
-            incumbent = (first.hypothesis, trained)
-            share = trained.result.details.get("unexplained share", 1.0)
-            self.explained = trained.result.data in ("exact", "rounded") and share == 0.0
-            if not self.deal(share > 0.0 or trained.result.n_iter > EASY_FACETS):
-                return Selection(self.all[-1].hypothesis)
-            chosen = first
-            try:
-                if trained.result.status not in OUT_OF_TIME:
-                    self._predict_folds(bar)
-                    chosen = self._chosen()
-            except KeyboardInterrupt:
-                run.clock.interrupt()
-            except OutOfTime:
-                pass
+        trained = self._train(first)
+        incumbent = (first.hypothesis, trained)
+        share = trained.result.details.get("unexplained share", 1.0)
+        self.explained = trained.result.data in ("exact", "rounded") and share == 0.0
+        if not self.deal(share > 0.0 or trained.result.n_iter > EASY_FACETS):
+            return Selection(self.all[-1].hypothesis)
+        chosen = first
+        try:
+            if trained.result.status not in OUT_OF_TIME:
+                self._predict_folds()
+                chosen = self._chosen()
+        except KeyboardInterrupt:
+            run.clock.interrupt()
+        except OutOfTime:
+            pass
         details = {
             each.name: self.r2(each.decisions)
             for each in self.all
@@ -296,11 +293,10 @@ class Race:
             candidate.trained = train_once(trainer, objective, self.start, spawn=False)
         return candidate.trained
 
-    def _predict(self, these: Sequence[Candidate], fold: int, bar: ProgressBar) -> None:
+    def _predict(self, these: Sequence[Candidate], fold: int) -> None:
         """Let candidates predict a fold after training on all others."""
-        for place, candidate in enumerate(these):
+        for candidate in these:
             note = f"{candidate.hypothesis!r}, fold {fold + 1} of {self.n_folds}"
-            bar.update(fold * len(self.all) + place, note)
             self._predict_fold(candidate, fold)
             logger.info("%s: held-out loss %.6g", note, self.mean(candidate.errors))
 
@@ -357,24 +353,22 @@ class Race:
         left = float((shares * (filled - decisions[there]) ** 2).sum())
         return 1.0 - left / max(total, TINY)
 
-    def _predict_folds(self, bar: ProgressBar) -> None:
+    def _predict_folds(self) -> None:
         """Let candidates predict folds; drop those that are clearly worse after each."""
         first, done, left = self.alive[0], 0, 0.0
         while done < self.n_folds and left <= LITTLE_LEFT:
             if np.isfinite(first.errors).sum() >= SURE_HELD_OUT:
                 break
-            self._predict([first], done, bar)
+            self._predict([first], done)
             done, left = done + 1, 1.0 - self.r2(first.decisions)
         if left <= (LITTLE_LEFT if first.has_enough else NOTHING_LEFT):
             self.alive = [first]
             return
         for fold in range(self.n_folds):
-            self._predict(
-                [each for each in self.alive if each is not first or fold >= done], fold, bar
-            )
+            self._predict([each for each in self.alive if each is not first or fold >= done], fold)
             if not fold and self._unexplained() > UNEXPLAINED:
                 new = [self._candidate(each) for each in self.others]
-                self._predict(new, fold, bar)
+                self._predict(new, fold)
                 for these in (self.alive, self.all):
                     these.extend(new)
                     these.sort(key=lambda each: each.is_policy)

@@ -16,7 +16,6 @@ from feaslearn.hypotheses.facets import Facets
 from feaslearn.known import KnownLimits
 from feaslearn.messages import list_first, row_number
 from feaslearn.parameters import NOT_NEGATIVE, Constraints, Either
-from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import DECISION_TOL, LSTSQ_TOL, SAME_TOL, SPARSITY_RIDGE, TINY
@@ -98,19 +97,17 @@ class FacetLearning(Trainer):
         if known is not None and not objective.drawn:
             _refuse_empty(bounds, hypothesis, rows, known, complete)
 
-        with ProgressBar("FacetLearning", len(rows.features)) as bar:
-            task = Task(
-                *rows[:3],
-                random,
-                run.late,
-                rows.weights / rows.weights.mean(),
-                known,
-                bounds,
-                balance,
-                hypothesis.max_facets,
-                lambda done, count: bar.update(done, f"{count} facets"),
-            )
-            learned = self._learn(task)
+        task = Task(
+            *rows[:3],
+            random,
+            run.late,
+            rows.weights / rows.weights.mean(),
+            known,
+            bounds,
+            balance,
+            hypothesis.max_facets,
+        )
+        learned = self._learn(task)
         odd = np.zeros(len(rows.features), bool)
         if learned.exceptional is not None:
             odd = learned.exceptional
