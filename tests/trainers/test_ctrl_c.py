@@ -25,11 +25,11 @@ FITS: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
     "annealing": (POWER, fl.Affine(fl.Simplex(3)), Annealing(20, n_starts=1), {}),
     "annealing of many": (MANY, fl.Affine(fl.L1Ball(2)), Annealing(9, n_starts=1, ridge=0.1), {}),
     "facets under noise": (BALL, fl.Facets(), FacetLearning(), {}),
-    "facets": (POWER, fl.Facets(), fl.trainers.Auto(), {}),
+    "facets": (POWER, fl.Facets(), "auto", {}),
     "convex": (POWER, fl.Minkowski("auto"), Convex(), {}),
     "robust": (POWER, fl.Minkowski.pairs(3), Convex(robust=True), {}),
-    "known": (POWER, fl.Minkowski.pairs(3), fl.trainers.Auto(), {"known": KNOWN}),
-    "chosen": (SWITCH, None, fl.trainers.Auto(), {}),
+    "known": (POWER, fl.Minkowski.pairs(3), "auto", {"known": KNOWN}),
+    "chosen": (SWITCH, None, "auto", {}),
 }
 
 

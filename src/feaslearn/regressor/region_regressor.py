@@ -79,8 +79,7 @@ class RegionRegressor(LearnedRegion):
     n_jobs : int, default=None
         Threads; None means 1 and -1 all processors. The result does not depend on it.
     max_seconds : float, default=None
-        Limit on the wall time of the whole fit; the smaller of this and the trainer's holds. The
-        best model so far is returned.
+        Limit on the wall time of the whole fit; the best model so far is returned.
 
     Attributes
     ----------

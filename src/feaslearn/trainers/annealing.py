@@ -68,8 +68,6 @@ class Annealing(Trainer):
     ----------
     max_iter : int, default=200
         Quasi-Newton steps from each start, over all temperatures.
-    max_seconds : float, default=None
-        Limit on the wall time of the whole search.
     tol : float, default=1e-9
         A relative decrease below this ends the work at one temperature.
     n_starts : int, default=4
@@ -105,7 +103,6 @@ class Annealing(Trainer):
     chunks = "sums"
 
     max_iter: int = 200
-    max_seconds: float | None = None
     tol: float = 1e-9
     n_starts: int = 4
     ridge: Literal["auto"] | float = "auto"
@@ -134,13 +131,11 @@ class Annealing(Trainer):
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Choose the ridge, run every start, and end on all samples."""
-        objective = objective.limited(self.max_seconds)
         clock = objective.run.clock
         some = subsample(objective, random)
         if some.n_samples == objective.n_samples:
             objective = some
         run = copy(self)
-        run.max_seconds = None  # the clock of the objective counts for all parts together
         run.chosen, incumbent = self._choose(some, random)
         if incumbent is not None and objective.run.late():
             run.given, run.n_starts = incumbent, 1

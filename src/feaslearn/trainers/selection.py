@@ -34,8 +34,8 @@ from feaslearn.runs import OutOfTime
 from feaslearn.sets import L2Ball, Simplex
 from feaslearn.tolerances import NOTHING_LEFT, ROUNDING, TINY
 from feaslearn.trainers.annealing import Annealing
-from feaslearn.trainers.automatic import Auto, choose_trainer
 from feaslearn.trainers.convex import Convex
+from feaslearn.trainers.facets import FacetLearning
 from feaslearn.trainers.minkowski_fit import choose_scale
 from feaslearn.trainers.objective import Objective, squared_lengths
 from feaslearn.trainers.out_of_fold import folds_of, numbers_of
@@ -137,7 +137,6 @@ def select(
     The first candidate is trained on all rows, and is what is returned at a deadline. The
     hypothesis of ``objective`` itself does not count.
     """
-    trainer = "auto" if isinstance(trainer, Auto) else trainer
     n, k = objective.n_decisions, objective.learned().n_features
     served, others = (
         [each for each in tried if _serves(trainer, objective.of(each))]
@@ -148,6 +147,22 @@ def select(
     return Race(objective, random, trainer, served, others).run()
 
 
+def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
+    """Return the trainer itself, or for "auto" the first that serves the objective."""
+    if isinstance(trainer, Trainer):
+        return trainer
+    learned = objective.learned()
+    refusals = []
+    for each in (Convex(), FacetLearning(), Annealing()):
+        mismatches = each.mismatches(learned)
+        if not mismatches:
+            return each
+        refusals.append(f"{type(each).__name__}: {'; '.join(mismatches)}")
+    raise UnsupportedError(
+        f"no trainer serves {learned.hypothesis!r}\n    " + "\n    ".join(refusals)
+    )
+
+
 def _serves(trainer: Trainer | str, objective: Objective) -> bool:
     """Say whether the trainer, or for "auto" any, can train an objective."""
     try:
@@ -156,14 +171,15 @@ def _serves(trainer: Trainer | str, objective: Objective) -> bool:
         return False
 
 
-def ended_early(selection: Selection, objective: Objective, trainer: Trainer) -> Trained:
+def ended_early(selection: Selection, objective: Objective, trainer: Trainer | str) -> Trained:
     """Return the incumbent of a selection that came to the deadline, measured on all samples."""
     if selection.incumbent is None:
         raise OutOfTime
     hypothesis, trained = selection.incumbent
     if not objective.samples.in_memory:
         objective = objective.normalized().of(hypothesis)
-        trained = measured(trainer, objective, trained.theta, objective.run.ended())
+        chosen = choose_trainer(trainer, objective)
+        trained = measured(chosen, objective, trained.theta, objective.run.ended())
     trained.result.status = objective.run.ended()
     trained.result.warnings.append(
         f"the selection of a hypothesis came to the deadline: this is {hypothesis!r}, which was "

@@ -54,8 +54,6 @@ class FacetLearning(Trainer):
     noise : float or "auto", default="auto"
         Standard deviation of the noise on decisions, in units of their spread; "auto" reads it
         from the data.
-    max_seconds : float, default=None
-        Limit on the wall time.
 
     Examples
     --------
@@ -70,7 +68,6 @@ class FacetLearning(Trainer):
     uses_known = True
 
     noise: float | str = "auto"
-    max_seconds: float | None = None
 
     parameter_constraints: ClassVar[Constraints] = {"noise": Either("auto", NOT_NEGATIVE)}
 
@@ -82,7 +79,6 @@ class FacetLearning(Trainer):
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Learn a region from the complete rows."""
-        objective = objective.limited(self.max_seconds)
         run = objective.run
         hypothesis = cast(Facets, without_known(objective.hypothesis))
         whole, known = _rows_of(objective)
