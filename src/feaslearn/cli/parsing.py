@@ -67,8 +67,6 @@ def usages() -> list[str]:
 
 def _parse_set(text: str, name: str, numbers: list[str], n: int) -> PrimitiveSet:
     """Return a set by its name and numbers."""
-    if name not in SETS:
-        raise DataError(f"{OPTION}: {text!r} names no set; {did_you_mean(name, list(SETS))}")
     kind, counts = SETS[name]
     return kind(*(parse_integers(OPTION, text, numbers, *counts) or [n]))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -145,11 +144,10 @@ class DcGrid:
         shares: Array | None = None,
         fixed: Array | None = None,
         n_signals: int | None = None,
-        load_columns: Sequence[int] | None = None,
     ) -> LinearProgram:
         """Return the grid as a linear program whose hidden variables are the angles of the buses.
 
-        ``d(s) = fixed + shares s[load_columns]``
+        ``d(s) = fixed + shares s``, the loads being the last of the signals.
 
         Parameters
         ----------
@@ -159,8 +157,6 @@ class DcGrid:
             The load of each bus that does not depend on the signals; by default none.
         n_signals : int, optional
             How many signals there are; by default the loads and no others.
-        load_columns : sequence of int, optional
-            Which signals the loads are; by default the last K.
 
         Returns
         -------
@@ -171,10 +167,7 @@ class DcGrid:
         shares = np.eye(n_buses) if shares is None else shares
         n_loads = shares.shape[1]
         n_signals = n_loads if n_signals is None else n_signals
-        if load_columns is None:
-            load_columns = range(n_signals - n_loads, n_signals)
-        slope = np.zeros((n_buses, n_signals))
-        slope[:, list(load_columns)] = shares
+        slope = np.hstack([np.zeros((n_buses, n_signals - n_loads)), shares])
         constant = -self._injected if fixed is None else fixed - self._injected
         lines = np.repeat(np.arange(n_lines), 2)
         signs = np.tile([1.0, -1.0], n_lines)
