@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -51,14 +51,14 @@ class RowCoverage:
     status: Array
     scales: Array
     # Whether some are limits of images of latent points, which take further minima to find.
-    latent: bool = False
+    latent: bool
     # Coefficients (m, n + k) of decisions and features for ``a'x <= f'phi``; zeros if not known.
-    printed: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    printed: Array
     # Packed bits of some samples: whether the observed decision is on all limits that hold the
     # model's, and which these are. Empty where that is so in all samples: no limit is missing.
-    regimes: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.uint8))
+    regimes: NDArray[np.uint8]
     # Dual beside the largest cost below which errors in the data leave open whether a limit holds.
-    doubt: float = 0.0
+    doubt: float
 
     @property
     def unseen(self) -> Mask:
@@ -81,7 +81,7 @@ class Coverage:
     upper: Array
     lower: Array
     parts: Array
-    rows: RowCoverage | None = None
+    rows: RowCoverage
 
 
 def coverage_of(
@@ -89,6 +89,7 @@ def coverage_of(
     theta: Array,
     samples: Samples,
     evidence: Evidence,
+    rows: RowCoverage,
     signals: Array | None = None,
     known: ResolvedKnown | None = None,
 ) -> Coverage:
@@ -106,6 +107,7 @@ def coverage_of(
         evidence.sides.upper.mean(axis=0),
         evidence.sides.lower.mean(axis=0),
         hypothesis.usage(theta, some.features, some.costs),
+        rows,
     )
 
 

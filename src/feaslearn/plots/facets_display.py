@@ -77,7 +77,7 @@ class FacetsDisplay:
         """
         names, covered = decision_names(model), vars(model)["_seen"].rows
         printed = None
-        if covered is not None and covered.printed.any():
+        if covered.printed.any():
             printed = dict(zip(covered.names, covered.printed, strict=True))
         return cls(model.facets_, names, model.features_.names[1:], printed).plot(most=most)
 

@@ -202,12 +202,10 @@ class RegionRegressor(LearnedRegion):
         step = data.samples.step(max(1, len(evidence.samples.weights)))
         names = self._reader.names
         table, rows = summarize(evidence, names, data.features.names, step, error)
-        coverage = coverage_of(
-            self.hypothesis_, self.theta_, data.samples, evidence, data.signals, data.known
-        )
         if "errors are a guess" in trained.result.details:
             rows = replace(rows, status=np.full_like(rows.status, UNSEEN))
-        return table, replace(coverage, rows=rows)
+        fitted = self.hypothesis_, self.theta_, data.samples
+        return table, coverage_of(*fitted, evidence, rows, data.signals, data.known)
 
 
 def _warn_of_no_cost() -> None:
