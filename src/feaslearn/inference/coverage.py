@@ -151,7 +151,8 @@ def find_evidence(
     few = samples.spread(FEWEST)
     n, k = few.costs.shape[1], few.features.shape[1]
     latent = region.solve_duals(theta, few.features, few.costs).duals is None
-    some = samples.spread(_most(region, n) if latent else MOST_ROWS)
+    most = MOST_CHECKED if region.is_compiled(n) else BY_SOLVER
+    some = samples.spread(most if latent else MOST_ROWS)
     features, costs, decisions, _ = some
     solved = region.solve_duals(theta, features, costs)
     scatter = np.nan_to_num(np.nanstd(decisions, axis=0)) if len(decisions) else np.zeros(n)
@@ -241,11 +242,6 @@ def angle(cost: Array, directions: Array) -> float | None:
     if size == 0.0 or not len(directions):
         return None
     return float(np.degrees(np.arccos(np.clip((directions @ cost / size).max(), -1.0, 1.0))))
-
-
-def _most(hypothesis: Hypothesis, n: int) -> int:
-    """Return how many samples to check: fewer where a decision takes a solver."""
-    return MOST_CHECKED if hypothesis.is_compiled(n) else BY_SOLVER
 
 
 def _spread_out(costs: Array) -> Array:

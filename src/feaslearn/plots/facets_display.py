@@ -76,9 +76,7 @@ class FacetsDisplay:
             The display, drawn.
         """
         names, covered = decision_names(model), vars(model)["_seen"].rows
-        printed = None
-        if covered.printed.any():
-            printed = dict(zip(covered.names, covered.printed, strict=True))
+        printed = dict(zip(covered.names, covered.printed, strict=True))
         return cls(model.facets_, names, model.features_.names[1:], printed).plot(most=most)
 
     def plot(self, *, most: int = 12) -> FacetsDisplay:

@@ -138,8 +138,12 @@ def select(
     hypothesis of ``objective`` itself does not count.
     """
     n, k = objective.n_decisions, objective.learned().n_features
+
+    def mismatches(tried: Objective) -> list[str]:
+        return choose_trainer(trainer, tried).mismatches(tried.learned())
+
     served, others = (
-        [each for each in tried if _serves(trainer, objective.of(each))]
+        [each for each in tried if not mismatches(objective.of(each))]
         for tried in (candidates(n, k), curved(n, k))
     )
     if objective.n_samples < LEAST_ROWS or len(served) < 2:
@@ -161,14 +165,6 @@ def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
     raise UnsupportedError(
         f"no trainer serves {learned.hypothesis!r}\n    " + "\n    ".join(refusals)
     )
-
-
-def _serves(trainer: Trainer | str, objective: Objective) -> bool:
-    """Say whether the trainer, or for "auto" any, can train an objective."""
-    try:
-        return not choose_trainer(trainer, objective).mismatches(objective.learned())
-    except UnsupportedError:
-        return False
 
 
 def ended_early(selection: Selection, objective: Objective, trainer: Trainer | str) -> Trained:
