@@ -14,12 +14,7 @@ from numpy.typing import ArrayLike
 from feaslearn.arrays import Array
 from feaslearn.data import Decisions, Names
 from feaslearn.data.matrix import as_matrix, column_names
-from feaslearn.datasets._arguments import (
-    RandomState,
-    check_common,
-    check_same_length,
-    uniform,
-)
+from feaslearn.datasets._arguments import RandomState, check_common, uniform
 from feaslearn.datasets.dc_grid import DcGrid
 from feaslearn.datasets.linear_program import LinearProgram
 from feaslearn.exceptions import DataError, FeaslearnWarning, InfeasibleProblemError, Problems
@@ -82,7 +77,7 @@ def make_dcopf(
         What loads and costs of the file are multiplied with where they are drawn.
     quadratic : {"refuse", "linearize"}, default "refuse"
         What to do where costs are drawn and those of the file are curves: refuse, or take each
-        generator's marginal cost in the middle of its range (in pieces: the slope between ends).
+        generator's marginal cost in the middle of its range.
 
     Returns
     -------
@@ -114,8 +109,7 @@ def make_dcopf(
     zoned = resolve_zones(problems, grid, zones)
     given_costs = _given(problems, "costs", costs, tuple(_cost_names(grid)))
     given_loads = _given(problems, "loads", loads, zoned.names if zoned else None)
-    given = {"loads": given_loads, "costs": given_costs}
-    count = _count(problems, n_samples, {k: v for k, v in given.items() if v is not None})
+    count = _count(problems, n_samples, loads=given_loads, costs=given_costs)
     draw = check_common(problems, count, noise, random_state)
     _check_range(problems, "load_range", load_range)
     _check_range(problems, "cost_range", cost_range)
@@ -210,21 +204,16 @@ def _given(
     return table
 
 
-def _count(problems: Problems, n_samples: int | None, given: dict[str, Array]) -> int:
+def _count(problems: Problems, n_samples: int | None, **given: Array | None) -> int:
     """Return how many samples there are: as asked for, or as many as rows were given."""
-    found = Problems()
-    check_same_length(found, **given)
-    for message in found.messages:
-        problems.add(message)
-    lengths = {name: len(table) for name, table in given.items()}
-    if n_samples is None:
-        if not lengths:
-            problems.add("n_samples is None: say how many, or give loads or costs")
-        return next(iter(lengths.values()), 1)
+    lengths = {name: len(table) for name, table in given.items() if table is not None}
+    count = next(iter(lengths.values()), 1) if n_samples is None else n_samples
+    if n_samples is None and not lengths:
+        problems.add("n_samples is None: say how many, or give loads or costs")
     for name, length in lengths.items():
-        if n_samples != length:
-            problems.add(f"n_samples is {n_samples!r}, but {name} has {length} rows")
-    return n_samples
+        if length != count:
+            problems.add(f"{name} has {length} rows for {count} samples; give one for each")
+    return count
 
 
 def _check_range(problems: Problems, name: str, value: object) -> None:
