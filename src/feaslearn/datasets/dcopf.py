@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable
 from numbers import Real
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,7 +17,13 @@ from feaslearn.data.matrix import as_matrix, column_names
 from feaslearn.datasets._arguments import RandomState, check_common, uniform
 from feaslearn.datasets.dc_grid import DcGrid
 from feaslearn.datasets.linear_program import LinearProgram
-from feaslearn.exceptions import DataError, FeaslearnWarning, InfeasibleProblemError, Problems
+from feaslearn.exceptions import (
+    DataError,
+    FeaslearnWarning,
+    InfeasibleProblemError,
+    Problems,
+    checked,
+)
 from feaslearn.messages import list_first
 from feaslearn.parameters import Integer, check_value
 from feaslearn.solvers.highs import name_rows
@@ -114,12 +120,11 @@ def make_dcopf(
     _check_range(problems, "load_range", load_range)
     _check_range(problems, "cost_range", cost_range)
     nominal = _nominal_costs(problems, grid, quadratic) if costs is None else None
-    problems.raise_if_any(DataError, f"make_dcopf: {grid.name}")
-    assert zoned is not None
-    prices = given_costs
+    zoned = checked(zoned, problems, f"make_dcopf: {grid.name}")
+    # Without a problem one of the two is there.
+    prices = cast(Array, given_costs)
     if nominal is not None:
         prices = nominal * uniform(draw.streams.signals, count, [cost_range] * len(nominal))
-    assert prices is not None
     names = Names((*_cost_names(grid), *zoned.names), tuple(f"p_g{g}" for g in grid.generators))
     program = grid.linear_program(zoned.shares, zoned.fixed, len(names.signals))
 
