@@ -154,10 +154,6 @@ class Hypothesis(BaseEstimator, ABC):
         form = self.describe(theta, n, len(phi))
         return form.image(form.weights(phi[None])[0])
 
-    def learned_image(self, theta: Array, phi: Array, n: int) -> AffineImage:
-        """Return the learned part of the region alone, where known constraints cut it."""
-        return self.image(theta, phi, n)
-
     def account(self, theta: Array, phi: Array, names: Sequence[str]) -> list[str]:
         """Say in words what the decision maker can do at one row of features, where it can."""
         return []

@@ -247,6 +247,7 @@ class Annealing(Trainer):
             theta = problem.center
         finished = not problem.scale > 0.0
         share = max(1, int(self.max_iter) // TEMPERATURES)
+        temperatures = np.geomspace(self.warmest, self.coldest, TEMPERATURES)
         for stage in range(self.max_iter + 1):
             exact = finished and problem.explained(theta)
             self._offer(problem, theta, exact, start)
@@ -261,7 +262,7 @@ class Annealing(Trainer):
                 return
             try:
                 if stage < TEMPERATURES:
-                    temperature = self._temperature(stage)
+                    temperature = float(temperatures[stage])
                     theta, _, steps = problem.descend(theta, temperature, share, self.tol)
                 else:
                     theta, steps, finished = self._end(problem, theta), 1, True
@@ -285,10 +286,6 @@ class Annealing(Trainer):
         if not problem.explained(theta) and problem.merit(problem.center) <= problem.merit(theta):
             return problem.center
         return theta
-
-    def _temperature(self, stage: int) -> float:
-        """Return one of the temperatures, from the warmest on."""
-        return float(np.geomspace(self.warmest, self.coldest, TEMPERATURES)[stage])
 
 
 # One start: what is recorded of it, and its best parameters.

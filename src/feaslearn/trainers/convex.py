@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
+from feaslearn.hypotheses import Minkowski
 from feaslearn.parameters import FLAG, NOT_NEGATIVE, Constraints, Either, Integer
 from feaslearn.results import Status, TrainingResult
 from feaslearn.trainers.minkowski_fit import ANOMALOUS, Fitted, MinkowskiFit
@@ -93,9 +94,8 @@ class Convex(Trainer):
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Solve the problem in the moments."""
-        model = objective.hypothesis.as_minkowski(objective.n_decisions)
-        if model is None:
-            raise TypeError("refused by mismatches")
+        # Without a mismatch there is one.
+        model = cast(Minkowski, objective.hypothesis.as_minkowski(objective.n_decisions))
         ridge, sparsity = self.ridge, self.sparsity
         if model is not objective.hypothesis:
             ridge, sparsity = (0.0 if value == "auto" else value for value in (ridge, sparsity))
