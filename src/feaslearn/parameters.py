@@ -80,11 +80,6 @@ class Either(Is):
         super().__init__(lambda x: any(test(x) for test in tests), ", ".join(texts), texts)
 
 
-def an_instance(kind: type, words: str) -> Is:
-    """Return the constraint of objects of a class; the words name an example."""
-    return Is(lambda value: isinstance(value, kind), words)
-
-
 def _equal(option: int | str | None) -> Callable[[Any], bool]:
     if option is None or isinstance(option, str):
         return lambda value: isinstance(value, type(option)) and value == option

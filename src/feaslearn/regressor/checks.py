@@ -28,7 +28,7 @@ from feaslearn.hypotheses.constrained import half_spaces_of
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.known import KnownLimits, ResolvedKnown, resolve_known
 from feaslearn.messages import column_label, list_first, row_number
-from feaslearn.parameters import Constraints, Either, Integer, Is, Number, an_instance, check_value
+from feaslearn.parameters import Constraints, Either, Integer, Is, Number, check_value
 from feaslearn.region.relax import least_infeasible
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.solvers.conic import nearest_by_solver
@@ -50,7 +50,9 @@ CONSTRAINTS: Constraints = {
         lambda value: value is None or isinstance(value, Hypothesis),
         "a hypothesis such as Affine(Simplex(9))",
     ),
-    "trainer": Either("auto", an_instance(Trainer, "one of feaslearn.trainers")),
+    "trainer": Either(
+        "auto", Is(lambda value: isinstance(value, Trainer), "one of feaslearn.trainers")
+    ),
     "sense": Either("min", "max"),
     "n_jobs": N_JOBS,
     "max_seconds": Either(None, Number(0.0, above=True)),
