@@ -11,7 +11,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import TimeLimitError
-from feaslearn.runs import Clock, OutOfTime
+from feaslearn.runs import OutOfTime, Run
 from feaslearn.trainers import selection
 
 POWER = fl.datasets.make_power5(300, noise=0.1, random_state=0)
@@ -50,7 +50,7 @@ def test_a_search_returns_its_best_so_far(
     hypothesis: Any, looks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = count()
-    monkeypatch.setattr(Clock, "out", lambda clock: clock.limited and next(asked) >= looks)
+    monkeypatch.setattr(Run, "late", lambda run: run.left < np.inf and next(asked) >= looks)
     model = fl.RegionRegressor(hypothesis, cost=POWER.cost, max_seconds=1e6, random_state=0)
     try:
         result = model.fit(POWER.signals[:60], POWER.decisions[:60]).result_
@@ -72,7 +72,7 @@ def test_a_selection_that_comes_to_the_deadline_returns_what_it_trained_first(
     def last(*arguments: Any, **options: Any) -> Any:
         folds.append(arguments[0])
         if len(folds) == 3:
-            arguments[1].run.clock._end = 0.0
+            arguments[1].run._end = 0.0
         return trained(*arguments, **options)
 
     monkeypatch.setattr(selection, "train_once", last)

@@ -28,7 +28,6 @@ from feaslearn.inference.roles import (
     MOST_ROWS,
     Roles,
     check_roles,
-    may_be_scaled,
     name_costs,
 )
 from feaslearn.known import Known
@@ -231,8 +230,7 @@ def roles_of_fit(model: RegionRegressor, data: FitData) -> Roles:
     """
     samples, features = data.samples, data.features
     block = samples.spread(MOST_ROWS)
-    # A pass over many rows, only where it may show something.
-    sums = samples.sum(cost_sums) if samples.in_memory and may_be_scaled(block.costs) else None
+    sums = samples.sum(cost_sums)
     decisions = data.outputs.names or tuple(f"x{j}" for j in range(data.n_decisions))
     priced = () if data.cost is None or features.transformer is not None else data.cost.columns
     every = range(1, len(features.names))
@@ -246,7 +244,7 @@ def roles_of_fit(model: RegionRegressor, data: FitData) -> Roles:
         name_costs(data.cost, Names(signal_names(model), decisions)),
         decisions,
         maximises,
-        None if sums is None else (sums[0], *np.split(sums[1:], 2)),
+        (sums[0], *np.split(sums[1:], 2)),
     )
 
 

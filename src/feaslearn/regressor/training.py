@@ -59,7 +59,7 @@ def train(
             objective = objective.of(selection.hypothesis)
             hypothesis, trained = _train(objective, data.random, trainer, selection)
     except OutOfTime:
-        if objective.run.clock.interrupted:
+        if objective.run.interrupted:
             raise
         raise TimeLimitError(
             f"max_seconds={model.max_seconds!r} was over before there was any model. Allow more "

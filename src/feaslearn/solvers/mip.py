@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from feaslearn.arrays import Array, Indices, Mask
 from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
 from feaslearn.results import remark
-from feaslearn.runs import Clock
+from feaslearn.runs import Run
 from feaslearn.runs.deadline import stopped_by_user
 from feaslearn.solvers.highs import (
     EXACT,
@@ -151,7 +151,7 @@ class MixedIntegerProgram(Rows):
         """Minimise; an answer that is not feasible is asked for again without presolve."""
         if seconds <= 0.0:
             return Incumbent("time limit", None, -np.inf)
-        clock, program = Clock(seconds), self._program(cost, fixed or {}, extra)
+        run, program = Run(seconds), self._program(cost, fixed or {}, extra)
         chosen = {**OPTIONS, **options, "time_limit": float(seconds)}
         try:
             return self._attempt(program, start or {}, chosen)
@@ -159,10 +159,10 @@ class MixedIntegerProgram(Rows):
             if isinstance(error, InfeasibleProblemError) and not feasible:
                 return Incumbent("infeasible", None, np.inf)
             why = str(error)
-        if clock.out():
+        if run.late():
             return Incumbent("time limit", None, -np.inf)
         remark(f"the {self.name} program was solved once more, without presolve: {why}")
-        chosen |= {"presolve": "off", "time_limit": clock.left}
+        chosen |= {"presolve": "off", "time_limit": run.left}
         return self._attempt(program, start or {}, chosen)
 
     def _program(

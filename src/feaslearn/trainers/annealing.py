@@ -131,7 +131,7 @@ class Annealing(Trainer):
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Choose the ridge, run every start, and end on all samples."""
-        clock = objective.run.clock
+        clock = objective.run
         some = subsample(objective, random)
         if some.n_samples == objective.n_samples:
             objective = some
@@ -186,7 +186,7 @@ class Annealing(Trainer):
             (start.status for start in starts if start.status in OUT_OF_TIME), best.status
         )
         theta = standardization.revert(objective, best.theta)
-        steps, seconds = sum(start.steps for start in starts), objective.run.clock.seconds
+        steps, seconds = sum(start.steps for start in starts), objective.run.seconds
         result = self.result_of(objective, theta, status, n_iter=steps, seconds=seconds)
         return Trained(theta, result)
 
@@ -233,7 +233,7 @@ class Annealing(Trainer):
         except KeyboardInterrupt:
             if best_start(starts) is None:
                 raise
-            objective.run.clock.interrupt()
+            objective.run.interrupt()
             starts[0].status = "interrupted"
         return starts
 

@@ -133,7 +133,7 @@ class Convex(Trainer):
             trainer=repr(self),
             objective=fitted.loss,
             n_iter=fitted.rounds,
-            seconds=objective.run.clock.seconds,
+            seconds=objective.run.seconds,
             lower_bound=None if bound is None else min(bound, fitted.loss),
             tied_share=tied_share(objective, fitted.theta) if tied else 0.0,
             details=fitted.details,

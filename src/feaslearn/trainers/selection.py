@@ -266,7 +266,7 @@ class Race:
                 self._predict_folds()
                 chosen = self._chosen()
         except KeyboardInterrupt:
-            run.clock.interrupt()
+            run.interrupt()
         except OutOfTime:
             pass
         details = {

@@ -169,7 +169,7 @@ class Trainer(BaseEstimator, ABC):
                 trained = self.search(whole if self.uses_known else learned, random)
             trained.result.warnings.extend(said)
             if trained.result.status == "interrupted":
-                whole.run.clock.interrupt()
+                whole.run.interrupt()
             elif trained.result.status == "time limit":
                 trained.result.status = whole.run.ended()
             refuse_divergence(trained.theta)
@@ -195,7 +195,7 @@ def _within(objective: Objective, trained: Trained) -> None:
 
 def measured(trainer: Trainer, objective: Objective, theta: Array, status: Status) -> Trained:
     """Return parameters with what can be said of any: their losses, and how the run ended."""
-    seconds = objective.run.clock.seconds
+    seconds = objective.run.seconds
     return Trained(theta, trainer.result_of(objective, theta, status, n_iter=1, seconds=seconds))
 
 

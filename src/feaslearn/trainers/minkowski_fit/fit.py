@@ -141,7 +141,7 @@ class MinkowskiFit:
         except OutOfTime:
             pass  # the best so far
         except KeyboardInterrupt:
-            self._run.clock.interrupt()
+            self._run.interrupt()
         theta = self.passes.of.theta(answer.a, answer.b)
         loss = self._loss(answer) if answer is not plain else bound
         details |= {"KKT residual": answer.residual, **penalties._asdict(), **self.used(answer.a)}
