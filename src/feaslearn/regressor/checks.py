@@ -28,7 +28,15 @@ from feaslearn.hypotheses.constrained import half_spaces_of
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.known import KnownLimits, ResolvedKnown, resolve_known
 from feaslearn.messages import column_label, list_first, row_number
-from feaslearn.parameters import Constraints, Either, Integer, Is, Number, check_value
+from feaslearn.parameters import (
+    Constraints,
+    Either,
+    Integer,
+    Is,
+    Number,
+    check_declared,
+    check_value,
+)
 from feaslearn.region.relax import least_infeasible
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.solvers.conic import nearest_by_solver
@@ -433,7 +441,7 @@ def check_parameters(model: RegionRegressor, problems: FitProblems) -> np.random
     for name, constraint in CONSTRAINTS.items():
         check_value(name, getattr(model, name), constraint, problems)
     if isinstance(model.trainer, Trainer):
-        model.trainer.check(problems)
+        check_declared(model.trainer, problems)
     return _check_random_state(model.random_state, problems)
 
 

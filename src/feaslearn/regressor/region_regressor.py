@@ -183,10 +183,17 @@ class RegionRegressor(LearnedRegion):
         data = check(self, X, y, costs, sample_weight)
         priced = self.cost is not None or costs is not None
         if not priced:
-            _warn_of_no_cost()
+            warnings.warn(
+                "no cost was given, so no region can be learned: the model is the linear policy "
+                "b(s). Pass cost=[...] with the signals that price the decisions",
+                FeaslearnWarning,
+                stacklevel=3,
+            )
         check_columns(self, X, reset=True)
         if priced and data.samples.in_memory:
-            _warn_of_roles(self, data)
+            for found in check_roles(roles_of_fit(self, data)):
+                if found.level == "no":
+                    warnings.warn(str(found), RoleWarning, stacklevel=3)
         hypothesis, trained = train(self, data, priced, trainer)
         self.hypothesis_, self.features_, self.cost_ = hypothesis, data.features, data.cost
         self.theta_, self.result_, self.known_ = trained.theta, trained.result, data.known
@@ -205,22 +212,6 @@ class RegionRegressor(LearnedRegion):
             rows = replace(rows, status=np.full_like(rows.status, UNSEEN))
         fitted = self.hypothesis_, self.theta_, data.samples
         return table, coverage_of(*fitted, evidence, rows, data.signals, data.known)
-
-
-def _warn_of_no_cost() -> None:
-    warnings.warn(
-        "no cost was given, so no region can be learned: the model is the linear policy b(s). Pass "
-        "cost=[...] with the signals that price the decisions",
-        FeaslearnWarning,
-        stacklevel=4,
-    )
-
-
-def _warn_of_roles(model: RegionRegressor, data: FitData) -> None:
-    """Warn of columns that seem to have other roles than they were given."""
-    for found in check_roles(roles_of_fit(model, data)):
-        if found.level == "no":
-            warnings.warn(str(found), RoleWarning, stacklevel=5)
 
 
 def roles_of_fit(model: RegionRegressor, data: FitData) -> Roles:

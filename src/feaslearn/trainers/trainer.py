@@ -92,10 +92,6 @@ class Trainer(BaseEstimator, ABC):
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Find parameters for an objective that this trainer serves."""
 
-    def check(self, problems: Problems) -> None:
-        """Add to ``problems`` what is wrong with the parameters of the trainer itself."""
-        check_declared(self, problems)
-
     def refuse(self, objective: Objective) -> None:
         """Raise an `UnsupportedError` that names every mismatch, if there is one."""
         mismatches = self.mismatches(objective)
@@ -158,7 +154,7 @@ class Trainer(BaseEstimator, ABC):
             Naming every mismatch.
         """
         problems = Problems()
-        self.check(problems)
+        check_declared(self, problems)
         problems.raise_if_any(DataError, type(self).__name__)
 
         whole = objective.limited(None)  # whose seconds begin now
