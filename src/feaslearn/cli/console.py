@@ -150,14 +150,10 @@ class PlainFormatter(logging.Formatter):
 
 
 def error(message: object) -> None:
-    """Print on standard error, in one line, what is wrong."""
-    typer.echo(f"feaslearn: {printable(one_line(message))}", err=True)
-
-
-def one_line(message: object) -> str:
-    """Return a message in one line; the items of a list are joined."""
+    """Print on standard error, in one line, what is wrong; the items of a list are joined."""
     head, *items = str(message).split("\n  - ")
-    return " ".join(f"{head} {'; '.join(items)}".split())
+    text = " ".join(f"{head} {'; '.join(items)}".split())
+    typer.echo(f"feaslearn: {printable(text)}", err=True)
 
 
 def _plain(value: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,7 @@ from feaslearn.costs import (
     resolve_cost,
 )
 from feaslearn.data.matrix import as_matrix
-from feaslearn.exceptions import DataError, Problems
+from feaslearn.exceptions import Problems, checked
 from feaslearn.messages import row_number
 
 GivenNames: TypeAlias = tuple[Sequence[str] | None, Sequence[str] | None]
@@ -73,9 +73,9 @@ def check_arrays(
         n_signals=n_signals or None,
         problems=problems,
     )
-    problems.raise_if_any(DataError, "Decisions")
-    if S is None or X is None or resolved is None:
-        raise AssertionError("a part is missing although no problem was found")
+    resolved = checked(resolved, problems, "Decisions")
+    # Without a problem nothing is missing.
+    S, X = cast(tuple[Array, Array], (S, X))
     return Checked(S, X, resolved.specification, resolved.evaluate(S), names)
 
 

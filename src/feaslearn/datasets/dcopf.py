@@ -134,7 +134,14 @@ def make_dcopf(
     if given_loads is not None:
         signals = np.hstack([prices, given_loads])
         decisions = _dispatch(program, signals, prices)
-        _refuse_unserved(grid, zoned, given_loads, decisions)
+        unserved = np.flatnonzero(np.isnan(decisions[:, 0]))
+        if len(unserved):
+            raise InfeasibleProblemError(
+                f"make_dcopf: {grid.name} cannot serve the loads of {name_rows(unserved)} "
+                f"(together {given_loads[unserved[0]].sum():.6g} MW in the first of them; in the "
+                f"file {zoned.nominal.sum():.6g} MW, generators up to {grid.upper.sum():.6g} MW): "
+                "lower these loads or drop these rows"
+            )
     else:
         signals, decisions = _drawn(grid, program, prices, draw_loads)
     return draw.observed(signals, decisions, list(range(prices.shape[1])), names, program)
@@ -171,17 +178,6 @@ def _dispatch(program: LinearProgram, signals: Array, prices: Array) -> Array:
     """Return the cheapest dispatch of each sample, NaN where the loads cannot be served."""
     parts = [slice(i, i + SOLVED_TOGETHER) for i in range(0, len(signals), SOLVED_TOGETHER)]
     return np.vstack([program.solve_where_feasible(signals[i], prices[i]) for i in parts])
-
-
-def _refuse_unserved(grid: DcGrid, zoned: LoadZones, loads: Array, decisions: Array) -> None:
-    unserved = np.flatnonzero(np.isnan(decisions[:, 0]))
-    if len(unserved):
-        raise InfeasibleProblemError(
-            f"make_dcopf: {grid.name} cannot serve the loads of {name_rows(unserved)} (together "
-            f"{loads[unserved[0]].sum():.6g} MW in the first of them; in the file "
-            f"{zoned.nominal.sum():.6g} MW, generators up to {grid.upper.sum():.6g} MW): lower "
-            "these loads or drop these rows"
-        )
 
 
 def _cost_names(grid: DcGrid) -> list[str]:

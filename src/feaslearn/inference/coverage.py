@@ -156,7 +156,10 @@ def find_evidence(
     features, costs, decisions, _ = some
     solved = region.solve_duals(theta, features, costs)
     scatter = np.nan_to_num(np.nanstd(decisions, axis=0)) if len(decisions) else np.zeros(n)
-    errors = np.array([_grid_error(column) for column in decisions.T])
+    # Of rounding to the grid that values are written on.
+    observed = [column[~np.isnan(column)] for column in decisions.T]
+    steps = [grid_step(values) if len(values) else 0.0 for values in observed]
+    errors = np.array(steps) / np.sqrt(12.0)
     errors = np.maximum(errors, error * scatter)
     form, duals = None, solved.duals
     if duals is None:
@@ -209,12 +212,6 @@ def _is_on(
     size = np.abs(X) @ np.where(scatter > 0.0, scatter, np.abs(np.nanmean(decisions, axis=0)))
     margin = DECISION_TOL * np.maximum(size, TINY) + ERRORS * np.sqrt(X**2 @ errors**2)
     return np.asarray(observed & np.isfinite(right) & (np.abs(slack) <= margin))
-
-
-def _grid_error(column: Array) -> float:
-    """Return the standard deviation of rounding to the grid that values are written on."""
-    values = column[~np.isnan(column)]
-    return grid_step(values) / np.sqrt(12.0) if len(values) else 0.0
 
 
 def _single_sides(form: RegionForm, here: Mask) -> Sides:
