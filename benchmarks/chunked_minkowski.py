@@ -31,7 +31,6 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
 import feaslearn as fl
-from feaslearn.runs.progress import ProgressBar
 
 SIGNALS = [*(f"price{j}" for j in range(3)), *(f"load{j}" for j in range(5))]
 DECISIONS = [f"plant{j}" for j in range(3)]
@@ -54,8 +53,8 @@ class Plant:
         truth = np.random.default_rng(0)
         self._scales, self._slopes = truth.uniform(0.0, 1.0, (2, 5)), truth.normal(size=(3, 5))
 
-    def write(self, path: Path, n_rows: int, number: int, plain: bool) -> int:
-        """Write one file, as pyarrow does by itself or plainly; return the number of its rows."""
+    def write(self, path: Path, n_rows: int, number: int, plain: bool) -> None:
+        """Write one file, as pyarrow does by itself or plainly."""
         prices = np.roll(self._prices, 7919 * number, axis=1)[:, :n_rows]
         noise = np.roll(self._noise, 104_729 * number, axis=1)[:, :n_rows]
         loads = self._loads[:, :n_rows]
@@ -67,7 +66,6 @@ class Plant:
         columns = [pa.array(column) for column in (*prices, *loads, *decisions)]
         table = pa.table(columns, names=[*SIGNALS, *DECISIONS])
         pq.write_table(table, path, row_group_size=GROUP_ROWS, use_dictionary=not plain)
-        return n_rows
 
 
 def write_files(folder: str, n_rows: int, plain: bool) -> None:
@@ -78,17 +76,15 @@ def write_files(folder: str, n_rows: int, plain: bool) -> None:
             f"{n_rows} rows take {ROW_BYTES * n_rows / 1e9:.0f} GB; {folder} has {free / 1e9:.0f} "
             "GB free: use --rows or --folder"
         )
-    began, done = perf_counter(), 0
+    began = perf_counter()
     plant = Plant(min(FILE_ROWS, n_rows))
 
-    def write(number: int) -> int:
+    def write(number: int) -> None:
         rows = min(FILE_ROWS, n_rows - number * FILE_ROWS)
-        return plant.write(Path(folder) / f"part{number:04}.parquet", rows, number, plain)
+        plant.write(Path(folder) / f"part{number:04}.parquet", rows, number, plain)
 
-    with ProgressBar("writing", n_rows) as bar, ThreadPoolExecutor(THREADS) as pool:
-        for rows in pool.map(write, range(-(-n_rows // FILE_ROWS))):
-            done += rows
-            bar.update(done)
+    with ThreadPoolExecutor(THREADS) as pool:
+        list(pool.map(write, range(-(-n_rows // FILE_ROWS))))
     size = sum(path.stat().st_size for path in Path(folder).iterdir())
     print(
         f"{n_rows} rows, {size / 1e9:.1f} GB, written in {perf_counter() - began:.0f} s", flush=True

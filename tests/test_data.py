@@ -153,9 +153,6 @@ class TestBadArrays:
     def test_names_that_do_not_fit(self, names: Any, words: str) -> None:
         assert words in refusal(names=names)
 
-    def test_a_forward_problem_that_cannot_solve(self) -> None:
-        assert "forward: 3 has no method solve" in refusal(forward=3)
-
     def test_everything_wrong_is_said_in_one_error(self) -> None:
         signals = np.array(SIGNALS)
         signals[1, 2] = np.nan

@@ -98,10 +98,6 @@ class ResolvedCost:
 
     def evaluate(self, signals: Array) -> Array:
         """Evaluate ``c(s)`` for every row of signals (N, K): finite costs (N, n)."""
-        if signals.ndim != 2 or signals.shape[1] != self.n_signals:
-            raise DataError(
-                f"cost: the signals have shape {signals.shape}, expected (N, {self.n_signals})"
-            )
         costs = np.ascontiguousarray(self.rule(signals), dtype=np.float64)
         expected = (len(signals), self.n_decisions)
         if costs.shape != expected:

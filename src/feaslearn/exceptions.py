@@ -175,9 +175,6 @@ class Problems:
     def __len__(self) -> int:
         return len(self._messages)
 
-    def __repr__(self) -> str:
-        return f"Problems({self._messages!r})"
-
     def add(self, message: str, *, error: type[FeaslearnError] | None = None) -> None:
         """Remember one problem.
 

@@ -25,14 +25,11 @@ class Is:
     words: str
     options: tuple[str, ...] = ()
 
-    def __str__(self) -> str:
-        return self.words
-
     def refusal(self, name: str, value: object) -> str:
         """Return the message about a value that does not satisfy the constraint."""
         if len(self.options) == 2:
             return f"{name}={value!r} is neither {self.options[0]} nor {self.options[1]}"
-        return f"{name}={value!r} is not {'one of ' if self.options else ''}{self}"
+        return f"{name}={value!r} is not {'one of ' if self.options else ''}{self.words}"
 
 
 Constraints = Mapping[str, Is]
@@ -76,13 +73,8 @@ class Either(Is):
 
     def __init__(self, *options: Any) -> None:
         tests = [option.holds if isinstance(option, Is) else _equal(option) for option in options]
-        texts = tuple(str(each) if isinstance(each, Is) else repr(each) for each in options)
+        texts = tuple(each.words if isinstance(each, Is) else repr(each) for each in options)
         super().__init__(lambda x: any(test(x) for test in tests), ", ".join(texts), texts)
-
-
-def an_instance(kind: type, words: str) -> Is:
-    """Return the constraint of objects of a class; the words name an example."""
-    return Is(lambda value: isinstance(value, kind), words)
 
 
 def _equal(option: int | str | None) -> Callable[[Any], bool]:

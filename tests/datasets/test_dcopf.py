@@ -159,7 +159,7 @@ def test_bad_arguments_are_named_together() -> None:
         "noise=-1.0",
         "loads has 2 columns, expected 3: load_2; load_3; load_4",
         "costs: 3 values are NaN or infinite: row 0, column 2 is NaN",
-        "n_samples is 2, but costs has 3 rows",
+        "costs has 3 rows for 2 samples",
         "load_range is (1.0, 0.5)",
         "cost_range is 'wide'",
     ):
@@ -168,7 +168,7 @@ def test_bad_arguments_are_named_together() -> None:
         make_dcopf("case5_pjm")
     with pytest.raises(DataError, match="variant is 'api', but the grid has been read"):
         make_dcopf(DcGrid("case5_pjm"), 2, variant="api")
-    with pytest.raises(DataError, match="the number of rows differs"):
+    with pytest.raises(DataError, match="costs has 3 rows for 2 samples"):
         make_dcopf("case5_pjm", loads=[[1.0, 1.0, 1.0]] * 2, costs=[[1.0] * 5] * 3)
     for zones in ("region", 0, True, 2.5, [1, 2]):
         with pytest.raises(DataError, match="zones"):
@@ -227,7 +227,7 @@ mpc.branch = [
 ];
 mpc.gencost = [
   2 0 0 2 10 3 0 0;
-  1 0 0 2 0 1 100 2001;
+  2 0 0 2 20 1 0 0;
   2 0 0 2 30 0 0 0;
   2 0 0 2 2 4 0 0;
 ];
@@ -287,7 +287,7 @@ def test_angle_limits_bind(tmp_path: Path) -> None:
         ("  2 0 0 2 2 4 0 0;\n", "", "mpc.gencost has 3 rows for 4 generators"),
         ("2 0 0 2 10 3", "3 0 0 2 10 3", "mpc.gencost: row 1: model 3"),
         ("2 0 0 2 10 3", "2 0 0 7 10 3", "row 1: 7 numbers are announced, fewer given"),
-        ("0 1 100 2001", "0 1 0 2001", "row 2: the points of a cost in pieces do not increase"),
+        ("2 0 0 2 20 1 0 0", "1 0 0 2 0 1 100 2001", "row 2: model 1 with 2 numbers"),
     ],
 )
 def test_bad_files(tmp_path: Path, old: str, new: str, message: str) -> None:

@@ -22,7 +22,7 @@ def fitted() -> fl.RegionRegressor:
 def test_after_an_error_the_old_model_decides() -> None:
     model, wider = fitted(), np.hstack([DATA.signals, DATA.signals[:, -1:] ** 2])
     before = model.predict(DATA.signals)
-    model.set_params(hypothesis=fl.Minkowski("auto"), trainer=fl.trainers.Convex(max_seconds=1e-9))
+    model.set_params(hypothesis=fl.Minkowski("auto"), max_seconds=1e-9)
     with pytest.raises(TimeLimitError):
         model.fit(wider, DATA.decisions)
     np.testing.assert_array_equal(model.predict(DATA.signals), before)

@@ -91,17 +91,11 @@ class Draw:
         return None
 
     def trainer(self) -> Any:
-        """Return a trainer with a limit."""
+        """Return a trainer."""
         # These decide nothing; cases that are tests by number depend on the draws.
         self.of(*range(3)), self.maybe(), self.maybe(), self.of(*range(5))
-        kinds = [trainers.Auto] * 21 + [
-            trainers.Annealing,
-            trainers.Annealing,
-            trainers.Annealing,
-            trainers.Convex,
-            trainers.FacetLearning,
-        ]
-        return self.of(*kinds)(max_seconds=LIMIT)
+        given = [*[trainers.Annealing()] * 3, trainers.Convex(), trainers.FacetLearning()]
+        return self.of(*["auto"] * 21, *given)
 
     def known(self, n: int, decisions: Array) -> fl.Known | None:
         """Return what is known, if anything; it may contradict the decisions."""
@@ -181,6 +175,7 @@ class Case(NamedTuple):
             cost=list(range(n)),
             features=draw.of("non-cost", "non-cost", "all"),
             trainer=draw.trainer(),
+            max_seconds=LIMIT,
             sense=draw.of("min", "min", "max"),
             known=known,
             random_state=0,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.runs import Clock
+from feaslearn.runs import Run
 from feaslearn.trainers import Annealing, Convex, FacetLearning
 
 POWER = fl.datasets.make_power5(40, noise=0.05, random_state=1)
@@ -25,11 +25,11 @@ FITS: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
     "annealing": (POWER, fl.Affine(fl.Simplex(3)), Annealing(20, n_starts=1), {}),
     "annealing of many": (MANY, fl.Affine(fl.L1Ball(2)), Annealing(9, n_starts=1, ridge=0.1), {}),
     "facets under noise": (BALL, fl.Facets(), FacetLearning(), {}),
-    "facets": (POWER, fl.Facets(), fl.trainers.Auto(), {}),
+    "facets": (POWER, fl.Facets(), "auto", {}),
     "convex": (POWER, fl.Minkowski("auto"), Convex(), {}),
     "robust": (POWER, fl.Minkowski.pairs(3), Convex(robust=True), {}),
-    "known": (POWER, fl.Minkowski.pairs(3), fl.trainers.Auto(), {"known": KNOWN}),
-    "chosen": (SWITCH, None, fl.trainers.Auto(), {}),
+    "known": (POWER, fl.Minkowski.pairs(3), "auto", {"known": KNOWN}),
+    "chosen": (SWITCH, None, "auto", {}),
 }
 
 
@@ -54,16 +54,16 @@ def fitted(name: str) -> fl.RegionRegressor:
 @contextmanager
 def looks_at_the_clock(press_at: int | None = None) -> Iterator[list[int]]:
     """Count how often a fit looks at its clock, and press Ctrl-C at one of these moments."""
-    looks, out = [0], Clock.out
+    looks, out = [0], Run.late
 
-    def looked(clock: Clock) -> bool:
+    def looked(run: Run) -> bool:
         looks[0] += 1
         if looks[0] == press_at:
             signal.raise_signal(signal.SIGINT)
-        return out(clock)
+        return out(run)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Clock, "out", looked)
+        patch.setattr(Run, "late", looked)
         yield looks
 
 

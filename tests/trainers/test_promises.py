@@ -49,7 +49,7 @@ def test_trainers(trainer: Trainer, hypothesis: Hypothesis) -> None:
     assert repr(used) == repr(trainer) == before
     for mine, theirs in zip(kept, block, strict=True):
         np.testing.assert_array_equal(mine, theirs)
-    assert theta.shape == (objective.size,)
+    assert theta.shape == (hypothesis.layout_of(theta, 2, 2).size,)
     assert np.isfinite(theta).all()
     assert result.status in get_args(Status)
     assert result.objective == pytest.approx(objective.value(theta), rel=1e-9, abs=1e-9)

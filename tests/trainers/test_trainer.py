@@ -69,10 +69,9 @@ WRONG = {
         "n_starts": 0,
         "tol": -1.0,
         "max_iter": -1,
-        "max_seconds": "1",
     },
     fl.trainers.Convex: {"ridge": -1.0, "sparsity": "much", "n_folds": 1},
-    fl.trainers.FacetLearning: {"noise": -1.0, "max_seconds": 0.0},
+    fl.trainers.FacetLearning: {"noise": -1.0},
 }
 
 

@@ -16,7 +16,7 @@ from feaslearn.cli.options import Columns, split
 from feaslearn.costs import AffineCost, CostSpecification, FunctionCost
 from feaslearn.data import Decisions
 from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
-from feaslearn.io.tables import Table
+from feaslearn.io.tables import Table, read_number
 from feaslearn.messages import is_pattern, list_first
 from feaslearn.regressor import RegionRegressor
 from feaslearn.regressor.reader import decision_names
@@ -24,10 +24,8 @@ from feaslearn.regressor.reader import decision_names
 
 def number(text: str) -> float | None:
     """Return the number that a string holds; None if it is invalid."""
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    found = read_number(text)
+    return None if np.isnan(found) else found
 
 
 def as_constants(items: Sequence[str], table: Table) -> list[float] | None:

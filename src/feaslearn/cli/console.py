@@ -11,7 +11,7 @@ import os
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, redirect_stderr, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -84,9 +84,8 @@ class Console:
         before = logger.level
         logger.addHandler(handler)
         logger.setLevel(logging.ERROR if self.quiet else level)
-        stderr: Any = NonTerminal(sys.stderr) if self.quiet else sys.stderr
         try:
-            with warnings.catch_warnings(), redirect_stderr(stderr), rows_from(1):
+            with warnings.catch_warnings(), rows_from(1):
                 warnings.simplefilter("ignore")
                 if not self.quiet:
                     warnings.simplefilter("always", FeaslearnWarning)
@@ -150,22 +149,11 @@ class PlainFormatter(logging.Formatter):
         return printable(super().formatMessage(record))
 
 
-class NonTerminal(io.TextIOBase):
-    """A stream that is no terminal, so that progress bars are not drawn."""
-
-    def __init__(self, stream: Any) -> None:
-        self.write = stream.write  # type: ignore[method-assign]
-
-
 def error(message: object) -> None:
-    """Print on standard error, in one line, what is wrong."""
-    typer.echo(f"feaslearn: {printable(one_line(message))}", err=True)
-
-
-def one_line(message: object) -> str:
-    """Return a message in one line; the items of a list are joined."""
+    """Print on standard error, in one line, what is wrong; the items of a list are joined."""
     head, *items = str(message).split("\n  - ")
-    return " ".join(f"{head} {'; '.join(items)}".split())
+    text = " ".join(f"{head} {'; '.join(items)}".split())
+    typer.echo(f"feaslearn: {printable(text)}", err=True)
 
 
 def _plain(value: Any) -> Any:

@@ -227,7 +227,7 @@ def _show(
             f"! {missing['rows']} rows have no decision and are left out; {missing['decisions']} "
             "decisions are missing in others, which are used"
         )
-    if table is None or rows is None:
+    if table is None:
         console.print(f"{facts['hypothesis']}, fitted to {count} rows\n")
     else:
         named = dict(zip(rows.names, rows.status, strict=True))

@@ -51,7 +51,8 @@ def parse_hypothesis(text: str, n: int) -> Hypothesis | None:
     if name == "facets":
         return fl.Facets((*parse_integers(OPTION, text, parts, 0, 1), None)[0])
     if name in SETS:
-        return fl.Affine(_parse_set(text, name, parts, n))
+        kind, counts = SETS[name]
+        return fl.Affine(kind(*(parse_integers(OPTION, text, parts, *counts) or [n])))
     if name == "minkowski":
         return _parse_sum(text, parts, n)
     raise DataError(f"{OPTION}: {text!r} is not known; {did_you_mean(text, usages())}")
@@ -63,14 +64,6 @@ def usages() -> list[str]:
     sums = [f"minkowski:{name}" for name in DICTIONARIES]
     sums += [f"minkowski:{name}:M" for name in SIZED_DICTIONARIES]
     return ["auto", "linear", "facets", *sets, "minkowski", *sums]
-
-
-def _parse_set(text: str, name: str, numbers: list[str], n: int) -> PrimitiveSet:
-    """Return a set by its name and numbers."""
-    if name not in SETS:
-        raise DataError(f"{OPTION}: {text!r} names no set; {did_you_mean(name, list(SETS))}")
-    kind, counts = SETS[name]
-    return kind(*(parse_integers(OPTION, text, numbers, *counts) or [n]))
 
 
 def _parse_sum(text: str, parts: list[str], n: int) -> Hypothesis:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,13 +15,10 @@ from feaslearn.costs import (
     resolve_cost,
 )
 from feaslearn.data.matrix import as_matrix
-from feaslearn.exceptions import DataError, Problems
+from feaslearn.exceptions import Problems, checked
 from feaslearn.messages import row_number
 
 GivenNames: TypeAlias = tuple[Sequence[str] | None, Sequence[str] | None]
-
-#: Rows that are compared side by side: columns alone are too short to be compared quickly.
-TOGETHER = 64
 
 
 class Names(NamedTuple):
@@ -50,7 +47,14 @@ def check_arrays(
 ) -> Checked:
     """Check signals, decisions and cost together; raise one error for all problems."""
     S = as_matrix(signals, name="signals", problems=problems, columns=given_names[0])
-    X = _check_decisions(decisions, given_names[1], problems)
+    X = as_matrix(
+        decisions,
+        name="decisions",
+        problems=problems,
+        allow_nan=True,
+        allow_1d=True,
+        columns=given_names[1],
+    )
     n_signals = 0 if S is None else S.shape[1]
     n_decisions = 0 if X is None else X.shape[1]
     if S is not None and X is not None and len(S) != len(X):
@@ -69,18 +73,10 @@ def check_arrays(
         n_signals=n_signals or None,
         problems=problems,
     )
-    problems.raise_if_any(DataError, "Decisions")
-    if S is None or X is None or resolved is None:
-        raise AssertionError("a part is missing although no problem was found")
+    resolved = checked(resolved, problems, "Decisions")
+    # Without a problem nothing is missing.
+    S, X = cast(tuple[Array, Array], (S, X))
     return Checked(S, X, resolved.specification, resolved.evaluate(S), names)
-
-
-def _check_decisions(
-    values: object, names: Sequence[str] | None, problems: Problems
-) -> Array | None:
-    return as_matrix(
-        values, name="decisions", problems=problems, allow_nan=True, allow_1d=True, columns=names
-    )
 
 
 def _check_names(
@@ -145,34 +141,20 @@ def check_weights(weights: ArrayLike | None, count: int | None, problems: Proble
 
 def column_ends(values: NDArray[Any]) -> Array:
     """Return the least and the greatest value of each column (2, K); NaN where there is none."""
-    count, width = values.shape
-    if not count:
-        return np.full((2, width), np.nan)
-    whole = count - count % TOGETHER if values.flags.c_contiguous and width else 0
-    rest = values[whole:]
-    wide = values[:whole].reshape(-1, TOGETHER * width) if whole else None
-    ends = []
-    for choose in (np.fmin, np.fmax):
-        parts = [] if whole == count else [choose.reduce(rest, axis=0)]
-        if wide is not None:
-            parts.append(choose.reduce(choose.reduce(wide, axis=0).reshape(TOGETHER, width)))
-        ends.append(choose.reduce(parts, axis=0))
+    if not len(values):
+        return np.full((2, values.shape[1]), np.nan)
+    ends = [choose.reduce(values, axis=0) for choose in (np.fmin, np.fmax)]
     return np.array(ends, dtype=np.float64)
 
 
-# Which decisions were observed; one sum says that all were.
+# Which decisions were observed.
 
 
 def observed(decisions: NDArray[Any]) -> Indices:
     """Count the values of each column that are not NaN."""
-    if not np.isnan(decisions.sum()):
-        return np.full(decisions.shape[1], len(decisions))
     return np.asarray(np.count_nonzero(~np.isnan(decisions), axis=0))
 
 
 def counting(decisions: NDArray[Any], weights: NDArray[Any]) -> Mask:
     """Say which samples count: those with a positive weight, and something observed."""
-    count = np.asarray(weights > 0.0)
-    if np.isnan(decisions.sum()):
-        count = count & ~np.isnan(decisions).all(axis=1)
-    return count
+    return np.asarray((weights > 0.0) & ~np.isnan(decisions).all(axis=1))

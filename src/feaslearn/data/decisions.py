@@ -116,7 +116,6 @@ class Decisions:
             given = (names[0], names[1])
         elif names is not None:
             problems.add("names: expected those of the signals and those of the decisions")
-        _check_forward(forward, problems)
         return cls._of(check_arrays(signals, decisions, cost, given, problems), forward)
 
     @classmethod
@@ -192,8 +191,3 @@ def _read_only(array: Array) -> Array:
     array = np.ascontiguousarray(array)
     array.flags.writeable = False
     return array
-
-
-def _check_forward(forward: object, problems: Problems) -> None:
-    if forward is not None and not callable(getattr(forward, "solve", None)):
-        problems.add(f"forward: {forward!r} has no method solve; pass a forward problem or None")

@@ -42,7 +42,9 @@ def outliers(
     most: float = MOST,
 ) -> Outliers | None:
     """Return the rows of a table that are far from all others, None where there are none."""
-    away = _lengths(values - _medians(values))
+    # What was not observed does not count.
+    seen = np.nan_to_num(values - _medians(values))
+    away = np.sqrt(np.einsum("ij,ij->i", seen, seen))
     usual = float(np.quantile(away, USUAL))
     if not usual > SAME_TOL * np.nanmax(np.abs(values)):
         return None
@@ -64,12 +66,6 @@ def outlying_decisions(rows: Block) -> Outliers | None:
     # Samples that are excused by their features are no usual ones either.
     usual = np.delete(np.arange(len(rows.decisions)), away.indices)
     return found if found is not None and _explained(rows.rows(usual)) else None
-
-
-def _lengths(residuals: Array) -> Array:
-    """Return the length of each row; what was not observed does not count."""
-    seen = np.nan_to_num(residuals)
-    return np.asarray(np.sqrt(np.einsum("ij,ij->i", seen, seen)))
 
 
 def _medians(values: Array) -> Array:

@@ -41,13 +41,10 @@ class Draw(NamedTuple):
         forward: Any = None,
     ) -> Decisions:
         """Return data with noise, and the true problem behind them."""
-        return Decisions.from_arrays(
-            signals,
-            _noisy(decisions, self.noise, self.streams.decision_noise),
-            cost,
-            names=names,
-            forward=forward,
-        )
+        if self.noise:
+            drawn = self.streams.decision_noise.standard_normal(decisions.shape)
+            decisions = decisions + self.noise * drawn
+        return Decisions.from_arrays(signals, decisions, cost, names=names, forward=forward)
 
 
 def check_common(
@@ -88,13 +85,6 @@ def uniform(
     """Draw columns that are uniform, each on its range."""
     low, high = np.asarray(ranges, dtype=np.float64).T
     return generator.uniform(low, high, size=(n_samples, len(low)))
-
-
-def _noisy(values: Array, deviation: float, generator: np.random.Generator) -> Array:
-    """Return the values with Gaussian noise of the given standard deviation added."""
-    if not deviation:
-        return values
-    return values + deviation * generator.standard_normal(values.shape)
 
 
 def numbered(signal: str, decision: str, n: int) -> tuple[list[str], Names]:

@@ -52,10 +52,12 @@ def read_case(case: str | os.PathLike[str], variant: str | None) -> CaseFile:
             "case from MATPOWER (savecase) and read that file"
         )
     frames = _frames(path)
-    if lines := _in_service(getattr(frames, "dcline", None)):
+    lines = getattr(frames, "dcline", np.zeros((0, 3)))
+    running = np.asarray(lines)[:, 2:3].astype(float) > 0
+    if running.any():
         raise UnsupportedError(
-            f"{path.name} has {lines} direct-current lines, which are not supported: remove "
-            "mpc.dcline from a copy of the file if you can do without them"
+            f"{path.name} has {running.sum()} direct-current lines, which are not supported: "
+            "remove mpc.dcline from a copy of the file if you can do without them"
         )
     tables = {name: _table(frames, name, path.name) for name in COLUMNS}
     base = _base(frames, path.name)
@@ -151,10 +153,3 @@ def _table(frames: Any, name: str, source: str) -> Array | None:
         rows = [f"row {row + 1}" for row in np.flatnonzero(np.isnan(values).any(axis=1))]
         raise DataError(f"{source}: mpc.{name} is NaN in {list_first(rows[:5], len(rows))}")
     return values
-
-
-def _in_service(lines: Any) -> int:
-    """Count the direct-current lines in service."""
-    if lines is None or lines.shape[1] < 3:
-        return 0
-    return int((lines.iloc[:, 2].astype(float) > 0).sum())

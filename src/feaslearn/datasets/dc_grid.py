@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +17,8 @@ from feaslearn.messages import list_first
 
 #: The type of a bus that is out of service.
 ISOLATED = 4
-#: The models of costs in ``mpc.gencost``, the column where their numbers begin, most numbers.
-PIECEWISE, POLYNOMIAL, FIRST_COLUMN, MAX_NUMBERS = 1, 2, 4, 10**6
+#: The model of costs in ``mpc.gencost`` that is read, where its numbers begin, most numbers.
+POLYNOMIAL, FIRST_COLUMN, MAX_NUMBERS = 2, 4, 10**6
 
 
 class DcGrid:
@@ -145,11 +144,10 @@ class DcGrid:
         shares: Array | None = None,
         fixed: Array | None = None,
         n_signals: int | None = None,
-        load_columns: Sequence[int] | None = None,
     ) -> LinearProgram:
         """Return the grid as a linear program whose hidden variables are the angles of the buses.
 
-        ``d(s) = fixed + shares s[load_columns]``
+        ``d(s) = fixed + shares s``, the loads being the last of the signals.
 
         Parameters
         ----------
@@ -159,8 +157,6 @@ class DcGrid:
             The load of each bus that does not depend on the signals; by default none.
         n_signals : int, optional
             How many signals there are; by default the loads and no others.
-        load_columns : sequence of int, optional
-            Which signals the loads are; by default the last K.
 
         Returns
         -------
@@ -171,10 +167,7 @@ class DcGrid:
         shares = np.eye(n_buses) if shares is None else shares
         n_loads = shares.shape[1]
         n_signals = n_loads if n_signals is None else n_signals
-        if load_columns is None:
-            load_columns = range(n_signals - n_loads, n_signals)
-        slope = np.zeros((n_buses, n_signals))
-        slope[:, list(load_columns)] = shares
+        slope = np.hstack([np.zeros((n_buses, n_signals - n_loads)), shares])
         constant = -self._injected if fixed is None else fixed - self._injected
         lines = np.repeat(np.arange(n_lines), 2)
         signs = np.tile([1.0, -1.0], n_lines)
@@ -278,16 +271,8 @@ def read_costs(gencost: Array, lower: Array, upper: Array) -> GeneratorCosts:
     middles = 0.5 * (lower + upper)
     with np.errstate(over="ignore", invalid="ignore"):
         for i, row in enumerate(gencost):
-            count = int(row[3])
-            if row[0] == PIECEWISE:
-                points = row[FIRST_COLUMN : FIRST_COLUMN + 2 * count].reshape(count, 2)
-                slopes = np.diff(points[:, 1]) / np.diff(points[:, 0])
-                slope[i] = (points[-1, 1] - points[0, 1]) / (points[-1, 0] - points[0, 0])
-                constant[i] = points[0, 1] - slope[i] * points[0, 0]
-                curved[i] = not np.allclose(slopes, slope[i])
-                continue
             # The highest power comes first, in the file and in numpy.poly1d.
-            cost = np.poly1d(row[FIRST_COLUMN : FIRST_COLUMN + count])
+            cost = np.poly1d(row[FIRST_COLUMN : FIRST_COLUMN + int(row[3])])
             curved[i] = cost.order > 1
             at = float(middles[i]) if curved[i] else 0.0
             slope[i] = cost.deriv()(at)
@@ -303,13 +288,12 @@ def describe_wrong_costs(gencost: Array) -> list[str]:
     """Return a line about each row of ``mpc.gencost`` that is invalid."""
     wrong = []
     for i, row in enumerate(gencost):
-        if row[0] not in (PIECEWISE, POLYNOMIAL) or not 1 <= row[3] <= MAX_NUMBERS:
-            wrong.append(f"row {i + 1}: model {row[0]:g} with {row[3]:g} numbers")
+        if row[0] != POLYNOMIAL or not 1 <= row[3] <= MAX_NUMBERS:
+            wrong.append(
+                f"row {i + 1}: model {row[0]:g} with {row[3]:g} numbers (polynomials are read, 2)"
+            )
             continue
-        width = int(row[3]) * (2 if row[0] == PIECEWISE else 1)
-        numbers = row[FIRST_COLUMN : FIRST_COLUMN + width]
-        if len(numbers) < width or not np.isfinite(numbers).all():
-            wrong.append(f"row {i + 1}: {width} numbers are announced, fewer given")
-        elif row[0] == PIECEWISE and (row[3] < 2 or (np.diff(numbers[::2]) <= 0).any()):
-            wrong.append(f"row {i + 1}: the points of a cost in pieces do not increase")
+        numbers = row[FIRST_COLUMN : FIRST_COLUMN + int(row[3])]
+        if len(numbers) < row[3] or not np.isfinite(numbers).all():
+            wrong.append(f"row {i + 1}: {row[3]:g} numbers are announced, fewer given")
     return wrong

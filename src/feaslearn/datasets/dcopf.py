@@ -6,7 +6,7 @@ import os
 import warnings
 from collections.abc import Callable
 from numbers import Real
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,22 +14,23 @@ from numpy.typing import ArrayLike
 from feaslearn.arrays import Array
 from feaslearn.data import Decisions, Names
 from feaslearn.data.matrix import as_matrix, column_names
-from feaslearn.datasets._arguments import (
-    RandomState,
-    check_common,
-    check_same_length,
-    uniform,
-)
+from feaslearn.datasets._arguments import RandomState, check_common, uniform
 from feaslearn.datasets.dc_grid import DcGrid
 from feaslearn.datasets.linear_program import LinearProgram
-from feaslearn.exceptions import DataError, FeaslearnWarning, InfeasibleProblemError, Problems
+from feaslearn.exceptions import (
+    DataError,
+    FeaslearnWarning,
+    InfeasibleProblemError,
+    Problems,
+    checked,
+)
 from feaslearn.messages import list_first
 from feaslearn.parameters import Integer, check_value
 from feaslearn.solvers.highs import name_rows
 from feaslearn.tolerances import VISIBLE_TOL
 
-#: Samples that are solved between two steps of the progress bar.
-SOLVED_PER_STEP = 500
+#: Samples that are solved from basis to basis, before rounding begins anew.
+SOLVED_TOGETHER = 500
 #: Loads that are drawn for each sample, on average, at most.
 MAX_DRAWS = 20
 
@@ -82,7 +83,7 @@ def make_dcopf(
         What loads and costs of the file are multiplied with where they are drawn.
     quadratic : {"refuse", "linearize"}, default "refuse"
         What to do where costs are drawn and those of the file are curves: refuse, or take each
-        generator's marginal cost in the middle of its range (in pieces: the slope between ends).
+        generator's marginal cost in the middle of its range.
 
     Returns
     -------
@@ -114,18 +115,16 @@ def make_dcopf(
     zoned = resolve_zones(problems, grid, zones)
     given_costs = _given(problems, "costs", costs, tuple(_cost_names(grid)))
     given_loads = _given(problems, "loads", loads, zoned.names if zoned else None)
-    given = {"loads": given_loads, "costs": given_costs}
-    count = _count(problems, n_samples, {k: v for k, v in given.items() if v is not None})
+    count = _count(problems, n_samples, loads=given_loads, costs=given_costs)
     draw = check_common(problems, count, noise, random_state)
     _check_range(problems, "load_range", load_range)
     _check_range(problems, "cost_range", cost_range)
     nominal = _nominal_costs(problems, grid, quadratic) if costs is None else None
-    problems.raise_if_any(DataError, f"make_dcopf: {grid.name}")
-    assert zoned is not None
-    prices = given_costs
+    zoned = checked(zoned, problems, f"make_dcopf: {grid.name}")
+    # Without a problem one of the two is there.
+    prices = cast(Array, given_costs)
     if nominal is not None:
         prices = nominal * uniform(draw.streams.signals, count, [cost_range] * len(nominal))
-    assert prices is not None
     names = Names((*_cost_names(grid), *zoned.names), tuple(f"p_g{g}" for g in grid.generators))
     program = grid.linear_program(zoned.shares, zoned.fixed, len(names.signals))
 
@@ -135,7 +134,14 @@ def make_dcopf(
     if given_loads is not None:
         signals = np.hstack([prices, given_loads])
         decisions = _dispatch(program, signals, prices)
-        _refuse_unserved(grid, zoned, given_loads, decisions)
+        unserved = np.flatnonzero(np.isnan(decisions[:, 0]))
+        if len(unserved):
+            raise InfeasibleProblemError(
+                f"make_dcopf: {grid.name} cannot serve the loads of {name_rows(unserved)} "
+                f"(together {given_loads[unserved[0]].sum():.6g} MW in the first of them; in the "
+                f"file {zoned.nominal.sum():.6g} MW, generators up to {grid.upper.sum():.6g} MW): "
+                "lower these loads or drop these rows"
+            )
     else:
         signals, decisions = _drawn(grid, program, prices, draw_loads)
     return draw.observed(signals, decisions, list(range(prices.shape[1])), names, program)
@@ -170,26 +176,8 @@ def _drawn(
 
 def _dispatch(program: LinearProgram, signals: Array, prices: Array) -> Array:
     """Return the cheapest dispatch of each sample, NaN where the loads cannot be served."""
-    from feaslearn.runs.progress import ProgressBar
-
-    decisions = np.empty(prices.shape)
-    with ProgressBar("dispatch", len(signals)) as bar:
-        for start in range(0, len(signals), SOLVED_PER_STEP):
-            rows = slice(start, start + SOLVED_PER_STEP)
-            decisions[rows] = program.solve_where_feasible(signals[rows], prices[rows])
-            bar.update(min(start + SOLVED_PER_STEP, len(signals)))
-    return decisions
-
-
-def _refuse_unserved(grid: DcGrid, zoned: LoadZones, loads: Array, decisions: Array) -> None:
-    unserved = np.flatnonzero(np.isnan(decisions[:, 0]))
-    if len(unserved):
-        raise InfeasibleProblemError(
-            f"make_dcopf: {grid.name} cannot serve the loads of {name_rows(unserved)} (together "
-            f"{loads[unserved[0]].sum():.6g} MW in the first of them; in the file "
-            f"{zoned.nominal.sum():.6g} MW, generators up to {grid.upper.sum():.6g} MW): lower "
-            "these loads or drop these rows"
-        )
+    parts = [slice(i, i + SOLVED_TOGETHER) for i in range(0, len(signals), SOLVED_TOGETHER)]
+    return np.vstack([program.solve_where_feasible(signals[i], prices[i]) for i in parts])
 
 
 def _cost_names(grid: DcGrid) -> list[str]:
@@ -217,21 +205,16 @@ def _given(
     return table
 
 
-def _count(problems: Problems, n_samples: int | None, given: dict[str, Array]) -> int:
+def _count(problems: Problems, n_samples: int | None, **given: Array | None) -> int:
     """Return how many samples there are: as asked for, or as many as rows were given."""
-    found = Problems()
-    check_same_length(found, **given)
-    for message in found.messages:
-        problems.add(message)
-    lengths = {name: len(table) for name, table in given.items()}
-    if n_samples is None:
-        if not lengths:
-            problems.add("n_samples is None: say how many, or give loads or costs")
-        return next(iter(lengths.values()), 1)
+    lengths = {name: len(table) for name, table in given.items() if table is not None}
+    count = next(iter(lengths.values()), 1) if n_samples is None else n_samples
+    if n_samples is None and not lengths:
+        problems.add("n_samples is None: say how many, or give loads or costs")
     for name, length in lengths.items():
-        if n_samples != length:
-            problems.add(f"n_samples is {n_samples!r}, but {name} has {length} rows")
-    return n_samples
+        if length != count:
+            problems.add(f"{name} has {length} rows for {count} samples; give one for each")
+    return count
 
 
 def _check_range(problems: Problems, name: str, value: object) -> None:

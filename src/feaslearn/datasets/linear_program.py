@@ -244,28 +244,18 @@ class AffineRows:
     def __init__(self, constant: ArrayLike, slope: ArrayLike) -> None:
         self.constant = np.ascontiguousarray(constant, dtype=np.float64)
         self.slope = np.ascontiguousarray(slope, dtype=np.float64)
-        problems = Problems()
-        if self.constant.ndim != 1:
-            problems.add(f"constant has shape {self.constant.shape}, expected (rows,)")
-        elif self.slope.ndim != 2 or len(self.slope) != len(self.constant):
-            problems.add(
-                f"slope has shape {self.slope.shape}, expected ({len(self.constant)}, signals)"
+        if self.slope.ndim != 2 or self.constant.shape != (len(self.slope),):
+            raise DataError(
+                f"AffineRows: constant and slope have shapes {self.constant.shape} and "
+                f"{self.slope.shape}, expected (rows,) and (rows, signals)"
             )
-        else:
-            self._check_values(problems)
-        problems.raise_if_any(DataError, "AffineRows")
-
-    def _check_values(self, problems: Problems) -> None:
-        """Add the rows whose numbers are invalid."""
-        if np.isnan(self.constant).any():
-            rows = np.flatnonzero(np.isnan(self.constant)).tolist()
-            problems.add(f"constant is NaN in rows {rows}")
-        if not np.isfinite(self.slope).all():
-            rows = np.flatnonzero(~np.isfinite(self.slope).all(axis=1)).tolist()
-            problems.add(f"slope is NaN or infinite in rows {rows}")
-        elif (moving := np.isinf(self.constant) & self.slope.any(axis=1)).any():
-            rows = np.flatnonzero(moving).tolist()
-            problems.add(f"rows {rows} have an infinite constant: their slope must be zero")
+        wrong = np.isnan(self.constant) | ~np.isfinite(self.slope).all(axis=1)
+        wrong |= np.isinf(self.constant) & self.slope.any(axis=1)
+        if wrong.any():
+            raise DataError(
+                f"AffineRows: rows {np.flatnonzero(wrong).tolist()} are NaN, or infinite with a "
+                "slope; where a row has no bound its slope is zero"
+            )
 
     @property
     def n_rows(self) -> int:
@@ -290,10 +280,7 @@ class AffineRows:
         ndarray of shape (N, m)
             The bounds.
         """
-        problems = Problems()
-        table = check_table(problems, "signals", signals, self.n_signals)
-        problems.raise_if_any(DataError, "AffineRows.evaluate")
-        bounds: Array = self.constant + table @ self.slope.T
+        bounds: Array = self.constant + np.asarray(signals, dtype=np.float64) @ self.slope.T
         return bounds
 
     def __repr__(self) -> str:

@@ -119,15 +119,6 @@ def read_source(source: object, signals: Any = None) -> Source:
     return found
 
 
-def read_region(source: object, name: str) -> Source:
-    """Return the rows of a region, for tools that have no parameters."""
-    if isinstance(source, LearnedRegion):
-        raise UnsupportedError(
-            f"{name} holds a region at one signal: give it model.region(signal), not the model"
-        )
-    return read_source(source)
-
-
 def _with_signals(model: LearnedRegion, signals: Any) -> Source:
     """Return the rows of a model in decisions and signals together."""
     if not hasattr(signals, "keys"):
@@ -238,7 +229,11 @@ class Exported:
 
     def coefficients(self, signal: ArrayLike) -> Array:
         """Return the values of ``phi`` at a signal."""
-        return self._needs_model().coefficients(signal)
+        if self.moving is None:
+            raise UnsupportedError(
+                "a region at one signal was exported, which does not move; export the fitted model"
+            )
+        return self.moving.coefficients(signal)
 
     def set_signal(self, signal: ArrayLike) -> None:
         """Move the region to a signal; what was built on it need not be built again.
@@ -248,16 +243,9 @@ class Exported:
         EmptySetError
             Where the learned and the known rows leave no point.
         """
-        values = self._needs_model().coefficients(signal)
+        values = self.coefficients(signal)
         if self.assign is not None:
             self.assign(values)
-
-    def _needs_model(self) -> Moving:
-        if self.moving is None:
-            raise UnsupportedError(
-                "a region at one signal was exported, which does not move; export the fitted model"
-            )
-        return self.moving
 
 
 def chosen(x: Any, names: tuple[str, ...], tool: str) -> list[Any]:

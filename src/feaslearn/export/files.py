@@ -12,13 +12,14 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from feaslearn.arrays import Array
-from feaslearn.exceptions import DataError, FileError, SolverError
-from feaslearn.export.exported import read_region
+from feaslearn.exceptions import DataError, FileError, SolverError, UnsupportedError
+from feaslearn.export.exported import read_source
 from feaslearn.export.naming import free_prefix, names_of_rows, safe_names
 from feaslearn.export.solver_form import SolverForm, solver_form
 from feaslearn.io.whole_files import check_writable, write_bytes
 from feaslearn.region import Region
 from feaslearn.region.form import beside
+from feaslearn.regressor.learned_region import LearnedRegion
 from feaslearn.solvers.highs import Bounds, open_program
 
 #: How a line begins that is for readers alone.
@@ -113,7 +114,11 @@ def program_text(
     region: Region, form: str, cost: ArrayLike | None = None
 ) -> tuple[str, dict[str, str]]:
     """Return the text of a file, in the form "mps" or "lp", and the names of its columns."""
-    given = read_region(region, f"to_{form}")
+    if isinstance(region, LearnedRegion):
+        raise UnsupportedError(
+            f"to_{form} holds a region at one signal: give it model.region(signal), not the model"
+        )
+    given = read_source(region)
     rows = solver_form(given.form, f"to_{form}", bound_decisions=True)
     names = safe_names(given.names)
     prices = np.zeros(rows.rows.n) if cost is None else _prices(cost, region)

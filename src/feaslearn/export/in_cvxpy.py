@@ -8,9 +8,10 @@ import numpy as np
 import scipy.sparse as sp
 
 from feaslearn.arrays import Array
-from feaslearn.exceptions import DataError, MissingExtraError
+from feaslearn.exceptions import DataError
 from feaslearn.export.exported import Exported, read_source
 from feaslearn.export.naming import names_of_rows
+from feaslearn.messages import import_extra
 from feaslearn.region import Region, RegionForm
 from feaslearn.region.form import below
 from feaslearn.regressor.learned_region import LearnedRegion
@@ -54,11 +55,11 @@ def to_cvxpy(source: Region | LearnedRegion, x: Any = None, signals: Any = None)
     >>> print(round(problem.solve(solver="HIGHS"), 6))
     -2.0
     """
-    cp = _load_cvxpy()
+    cp = import_extra("cvxpy", "cvxpy")
     given = read_source(source, signals)
     rows, names = given.form, given.names
     decisions = cp.Variable(len(names), name="x") if x is None else _expression(cp, x, names)
-    latent = _latent(cp, rows)
+    latent = cp.Variable(rows.p, name="z") if rows.p else None
     phi: Any = None
     if given.moving is not None:
         phi = cp.Parameter(len(rows.r), name="phi")
@@ -79,15 +80,6 @@ def to_cvxpy(source: Region | LearnedRegion, x: Any = None, signals: Any = None)
         moving=given.moving,
         assign=assign,
     )
-
-
-def _load_cvxpy() -> Any:
-    """Return CVXPY; its types leave out most of its functions."""
-    try:
-        import cvxpy
-    except ImportError as error:
-        raise MissingExtraError("cvxpy", "cvxpy") from error
-    return cvxpy
 
 
 def _in_cone(cp: Any, form: ConicForm, slack: Any) -> list[Any]:
@@ -114,11 +106,6 @@ def _index_rows(form: ConicForm, labels: list[str]) -> dict[str, str]:
         for index, rows in enumerate(kept)
         for i in range(rows.start, rows.stop)
     }
-
-
-def _latent(cp: Any, rows: RegionForm) -> Any:
-    """Return the latent variables as one expression, or None where there are none."""
-    return cp.Variable(rows.p, name="z") if rows.p else None
 
 
 def _moving_part(cp: Any, rows: RegionForm, latent: Any, phi: Any) -> Any:

@@ -24,10 +24,6 @@ from feaslearn.solvers.small_lp import FacetSolutions
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import TINY, VISIBLE_TOL
 
-#: Facets that parameters have room for where their number is not given, beside two for each
-#: decision; where more are learned, there is room for all of them.
-ROOM = 60
-
 #: How much more it costs to relax a bound of a decision with all the range than of one with none.
 WIDER = 0.1
 
@@ -120,24 +116,19 @@ class Facets(Hypothesis):
         return lower, upper
 
     def layout(self, n: int, k: int) -> Layout:
-        """Return blocks "E", "e", "lower", "upper" and "facets", whose rows are (a, f).
+        """Return blocks "E", "e", "lower", "upper" and "facets", whose rows (a, f) come last.
 
-        Rows that are zero are not there, so that zeros behind parameters change nothing.
+        Before a fit there are none. Rows that are zero are not there, so that zeros behind
+        parameters change nothing.
         """
-        return self._layout(n, k, ROOM + 2 * n if self.max_facets is None else int(self.max_facets))
+        shapes = {"E": (n, n), "e": (n, k), "lower": (n, k), "upper": (n, k)}
+        return Layout({**shapes, "facets": (0, n + k)})
 
     def layout_of(self, theta: Array, n: int, k: int) -> Layout:
-        """Return the blocks of given parameters, which have room for all facets learned."""
+        """Return the blocks of given parameters, with all facets learned."""
         layout = self.layout(n, k)
-        more, rest = divmod(len(theta) - layout.size, n + k)
-        if self.max_facets is not None or more <= 0 or rest:
-            return layout
-        return self._layout(n, k, layout.shapes["facets"][0] + more)
-
-    @staticmethod
-    def _layout(n: int, k: int, m: int) -> Layout:
-        shapes = {"E": (n, n), "e": (n, k), "lower": (n, k), "upper": (n, k)}
-        return Layout({**shapes, "facets": (m, n + k)})
+        count = max(0, len(theta) - layout.size) // (n + k)
+        return Layout({**layout.shapes, "facets": (count, n + k)})
 
     def rows(self, theta: Array, n: int, k: int) -> FacetRows:
         """Return the rows that theta stands for, without those that are not there."""
@@ -155,9 +146,7 @@ class Facets(Hypothesis):
     def theta_of_rows(self, rows: FacetRows) -> Array:
         """Return the parameters that stand for these rows."""
         n, k = rows.lower.shape
-        layout = self.layout(n, k)
-        if self.max_facets is None:
-            layout = self._layout(n, k, max(layout.shapes["facets"][0], len(rows.a)))
+        layout = Layout({**self.layout(n, k).shapes, "facets": (len(rows.a), n + k)})
         blocks = {name: np.zeros(shape) for name, shape in layout.shapes.items()}
         parts = {**rows._asdict(), "facets": np.hstack([rows.a, rows.f])}
         for name, block in blocks.items():

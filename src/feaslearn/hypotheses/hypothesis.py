@@ -154,10 +154,6 @@ class Hypothesis(BaseEstimator, ABC):
         form = self.describe(theta, n, len(phi))
         return form.image(form.weights(phi[None])[0])
 
-    def learned_image(self, theta: Array, phi: Array, n: int) -> AffineImage:
-        """Return the learned part of the region alone, where known constraints cut it."""
-        return self.image(theta, phi, n)
-
     def account(self, theta: Array, phi: Array, names: Sequence[str]) -> list[str]:
         """Say in words what the decision maker can do at one row of features, where it can."""
         return []
@@ -207,10 +203,4 @@ class Layout:
 
     def pack(self, blocks: dict[str, Array]) -> Array:
         """Return theta, given its blocks."""
-        if blocks.keys() != self.shapes.keys():
-            raise DataError(f"theta has blocks {list(self.shapes)}, not {list(blocks)}")
-        parts = [np.asarray(blocks[name], dtype=float) for name in self.shapes]
-        for part, (name, shape) in zip(parts, self.shapes.items(), strict=True):
-            if part.shape != shape:
-                raise DataError(f"block {name!r} has shape {part.shape}; expected {shape}")
-        return np.concatenate([np.zeros(0), *(part.ravel() for part in parts)])
+        return np.concatenate([np.zeros(0), *(np.ravel(blocks[name]) for name in self.shapes)])

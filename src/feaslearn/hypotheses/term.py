@@ -164,7 +164,8 @@ def account_of(term: Term, scale: float, names: Sequence[str]) -> str:
     placed = term.places()
     weights = set() if placed is None else set(placed[1].tolist())
     if placed is None or len(weights) != 1:
-        return f"can choose from {primitive!r} times {scale:.4g} on {_moved(E, names)}"
+        moved = _list([name for name, row in zip(names, E, strict=True) if row.any()])
+        return f"can choose from {primitive!r} times {scale:.4g} on {moved}"
     amount = scale * weights.pop()
     listed = _list([names[j] for j in placed[0]])
     if isinstance(primitive, Simplex) and primitive.dimension == 2:
@@ -184,10 +185,6 @@ def _segment(g: np.ndarray, names: Sequence[str]) -> str:
         return f"can {way} {names[moved[0]]} by up to {abs(g[moved[0]]):.4g}"
     parts = _list([f"{names[j]} by {g[j]:+.4g}" for j in moved])
     return f"can move, up to all the way, {parts}" if moved else "can do nothing"
-
-
-def _moved(E: np.ndarray, names: Sequence[str]) -> str:
-    return _list([name for name, row in zip(names, E, strict=True) if row.any()])
 
 
 def _list(words: Sequence[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -51,14 +51,14 @@ class RowCoverage:
     status: Array
     scales: Array
     # Whether some are limits of images of latent points, which take further minima to find.
-    latent: bool = False
+    latent: bool
     # Coefficients (m, n + k) of decisions and features for ``a'x <= f'phi``; zeros if not known.
-    printed: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    printed: Array
     # Packed bits of some samples: whether the observed decision is on all limits that hold the
     # model's, and which these are. Empty where that is so in all samples: no limit is missing.
-    regimes: NDArray[np.uint8] = field(default_factory=lambda: np.zeros((0, 0), dtype=np.uint8))
+    regimes: NDArray[np.uint8]
     # Dual beside the largest cost below which errors in the data leave open whether a limit holds.
-    doubt: float = 0.0
+    doubt: float
 
     @property
     def unseen(self) -> Mask:
@@ -81,7 +81,7 @@ class Coverage:
     upper: Array
     lower: Array
     parts: Array
-    rows: RowCoverage | None = None
+    rows: RowCoverage
 
 
 def coverage_of(
@@ -89,6 +89,7 @@ def coverage_of(
     theta: Array,
     samples: Samples,
     evidence: Evidence,
+    rows: RowCoverage,
     signals: Array | None = None,
     known: ResolvedKnown | None = None,
 ) -> Coverage:
@@ -106,6 +107,7 @@ def coverage_of(
         evidence.sides.upper.mean(axis=0),
         evidence.sides.lower.mean(axis=0),
         hypothesis.usage(theta, some.features, some.costs),
+        rows,
     )
 
 
@@ -149,11 +151,15 @@ def find_evidence(
     few = samples.spread(FEWEST)
     n, k = few.costs.shape[1], few.features.shape[1]
     latent = region.solve_duals(theta, few.features, few.costs).duals is None
-    some = samples.spread(_most(region, n) if latent else MOST_ROWS)
+    most = MOST_CHECKED if region.is_compiled(n) else BY_SOLVER
+    some = samples.spread(most if latent else MOST_ROWS)
     features, costs, decisions, _ = some
     solved = region.solve_duals(theta, features, costs)
     scatter = np.nan_to_num(np.nanstd(decisions, axis=0)) if len(decisions) else np.zeros(n)
-    errors = np.array([_grid_error(column) for column in decisions.T])
+    # Of rounding to the grid that values are written on.
+    observed = [column[~np.isnan(column)] for column in decisions.T]
+    steps = [grid_step(values) if len(values) else 0.0 for values in observed]
+    errors = np.array(steps) / np.sqrt(12.0)
     errors = np.maximum(errors, error * scatter)
     form, duals = None, solved.duals
     if duals is None:
@@ -208,12 +214,6 @@ def _is_on(
     return np.asarray(observed & np.isfinite(right) & (np.abs(slack) <= margin))
 
 
-def _grid_error(column: Array) -> float:
-    """Return the standard deviation of rounding to the grid that values are written on."""
-    values = column[~np.isnan(column)]
-    return grid_step(values) / np.sqrt(12.0) if len(values) else 0.0
-
-
 def _single_sides(form: RegionForm, here: Mask) -> Sides:
     """Return where a row of one decision alone is confirmed, by decision."""
     upper, lower = (np.zeros((len(here), form.n), dtype=bool) for _ in range(2))
@@ -239,11 +239,6 @@ def angle(cost: Array, directions: Array) -> float | None:
     if size == 0.0 or not len(directions):
         return None
     return float(np.degrees(np.arccos(np.clip((directions @ cost / size).max(), -1.0, 1.0))))
-
-
-def _most(hypothesis: Hypothesis, n: int) -> int:
-    """Return how many samples to check: fewer where a decision takes a solver."""
-    return MOST_CHECKED if hypothesis.is_compiled(n) else BY_SOLVER
 
 
 def _spread_out(costs: Array) -> Array:

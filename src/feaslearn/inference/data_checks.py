@@ -11,7 +11,6 @@ from feaslearn.arrays import Array, Indices
 from feaslearn.data import Block
 from feaslearn.inference.roles import FEWEST_ROWS, Finding, Roles, check_roles
 from feaslearn.messages import list_first, row_number
-from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.tolerances import (
     LSTSQ_TOL,
@@ -198,22 +197,20 @@ def find_dominated(rows: Block, error: float, until: float) -> HullTest:
     matrix = ((features - mean) / scale).T
     ends = np.zeros(len(costs)), np.full(len(costs), np.inf)
     found: list[Dominated] = []
-    with ProgressBar("mixtures of rows", len(costs)) as bar:
-        for i, cost in enumerate(costs):
-            if time.monotonic() > until:
-                return HullTest(found, i)
-            size = float(np.abs(cost).sum())
-            if size == 0.0:
-                continue
-            prices = (decisions - decisions[i]) @ (cost / size)
-            # Standardized: tolerances mean the same for small prices as for large ones.
-            unit = float(powers_of_two(extent_of(prices)))
-            program = CheckedProgram(prices / unit, *ends, E=matrix, e=matrix[:, i])
-            answer = program.solve(f"mixtures of rows (row {i})")
-            saving = -answer.value * unit
-            if saving > 2.0 * error:
-                found.append(Dominated(i, np.flatnonzero(answer.point > ZERO_PRICE)))
-            bar.update(i + 1)
+    for i, cost in enumerate(costs):
+        if time.monotonic() > until:
+            return HullTest(found, i)
+        size = float(np.abs(cost).sum())
+        if size == 0.0:
+            continue
+        prices = (decisions - decisions[i]) @ (cost / size)
+        # Standardized: tolerances mean the same for small prices as for large ones.
+        unit = float(powers_of_two(extent_of(prices)))
+        program = CheckedProgram(prices / unit, *ends, E=matrix, e=matrix[:, i])
+        answer = program.solve(f"mixtures of rows (row {i})")
+        saving = -answer.value * unit
+        if saving > 2.0 * error:
+            found.append(Dominated(i, np.flatnonzero(answer.point > ZERO_PRICE)))
     return HullTest(found, len(costs))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -96,7 +95,4 @@ def out_of_fold(make: Callable[[], Any], signals: Array, observed: Array, folds:
 def _line(name: str, observed: Array, predicted: Array) -> Line:
     """Measure one predictor."""
     errors = np.nanmean(np.abs(observed - predicted), axis=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        r2 = pooled_r2(observed, predicted)
-    return Line(name, float(r2), tuple(float(error) for error in errors))
+    return Line(name, pooled_r2(observed, predicted), tuple(float(error) for error in errors))

@@ -57,22 +57,17 @@ REGRESSORS: dict[str, Callable[[], Any]] = {
 
 def fit_and_predict(make: Callable[[], Any], X: Array, y: Array, new: Array) -> Array:
     """Fit a regressor to rows and return its predictions for others, on one thread."""
-    with threadpool_limits(1):
-        return _predicted(make(), X, y, new)
-
-
-def _predicted(predictor: Any, X: Array, y: Array, new: Array) -> Array:
-    """Fit a regressor and predict."""
+    predictor, found = make(), np.zeros((len(new), y.shape[1]))
     single = isinstance(predictor, HistGradientBoostingRegressor)
-    if y.shape[1] > 1 and not single and not np.isnan(y).any():
-        found = np.asarray(_sized(predictor, len(y)).fit(X, y).predict(new))
-        return found.reshape(len(new), -1)
-    found = np.zeros((len(new), y.shape[1]))
-    for j, column in enumerate(y.T):
-        seen = ~np.isnan(column)
-        if seen.any():
-            each = _sized(clone(predictor), int(seen.sum()))
-            found[:, j] = each.fit(X[seen], column[seen]).predict(new).ravel()
+    with threadpool_limits(1):
+        if y.shape[1] > 1 and not single and not np.isnan(y).any():
+            whole = np.asarray(_sized(predictor, len(y)).fit(X, y).predict(new))
+            return whole.reshape(len(new), -1)
+        for j, column in enumerate(y.T):
+            seen = ~np.isnan(column)
+            if seen.any():
+                each = _sized(clone(predictor), int(seen.sum()))
+                found[:, j] = each.fit(X[seen], column[seen]).predict(new).ravel()
     return found
 
 

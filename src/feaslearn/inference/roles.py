@@ -178,14 +178,6 @@ def _same_column(roles: Roles) -> Finding:
     )
 
 
-def may_be_scaled(costs: Array) -> bool:
-    """Say whether some rows leave open that a column of all rows has mean 0 and deviation 1."""
-    if len(costs) < 3:
-        return False
-    mean, size = np.abs(costs.mean(axis=0)), np.sqrt((costs**2).mean(axis=0))
-    return bool(((mean < 0.5 * size) & (size > 0.1) & (size < 10.0)).any())
-
-
 def _standardized(roles: Roles) -> Finding:
     """Look for costs that a StandardScaler has been through."""
     costs = roles.costs[~np.isnan(roles.costs).any(axis=1)]

@@ -115,7 +115,7 @@ def is_in_range(model: Any, signals: Array, prices: Array | None) -> Mask:
     if prices is not None and model.cost_ is not None:
         priced = list(model.cost_.columns)
         by_columns = not isinstance(model.cost_.specification, AffineCost | FunctionCost)
-        if by_columns and priced and seen.rows is not None and seen.rows.regimes.size:
+        if by_columns and priced and seen.rows.regimes.size:
             signals = signals.copy()
             signals[:, priced] = -prices if vars(model)["_reader"].maximises else prices
         else:
@@ -129,17 +129,12 @@ def is_in_range(model: Any, signals: Array, prices: Array | None) -> Mask:
 def trace_decisions(
     region: Hypothesis,
     theta: Array,
-    rows: RowCoverage | None,
+    rows: RowCoverage,
     features: Array,
     costs: Array,
     in_range: Mask,
 ) -> tuple[Array, Mask, Trust]:
-    """Return decisions of least cost, where the region is empty, and what they rest on.
-
-    ``rows`` is None for models of earlier versions, whose limits are not known one by one.
-    """
-    if rows is None:
-        rows = RowCoverage((), (), np.zeros(0), np.zeros(0), latent=True)
+    """Return decisions of least cost, where the region is empty, and what they rest on."""
     named = np.flatnonzero([bool(name) for name in rows.names])
     blocks = [slice(i, i + BLOCK) for i in range(0, max(1, len(costs)), BLOCK)]
     parts = [_minimize(region, theta, rows, named, features[i], costs[i]) for i in blocks]
@@ -179,10 +174,6 @@ def _minimize(
     costs: Array,
 ) -> tuple[Array, Mask, Mask, Mask]:
     """Return decisions, where the region is empty, where several are optimal, what limits bind."""
-    if not rows.names:
-        solved = region.solve_duals(theta, features, costs)
-        binding = np.zeros((len(costs), 0), dtype=bool)
-        return solved.decisions, solved.empty, solved.tied_or_all(), binding
     solved, binding = binding_limits(region, theta, features, costs, rows.unseen)
     tied = solved.tied_or_all()
     if rows.doubt and solved.duals is not None:

@@ -78,6 +78,7 @@ def check_sizes(state: dict[str, Any]) -> None:
     )
     k, outputs, labels = len(features.names), reader.outputs, reader.outputs.labels
     layout = hypothesis.layout_of(theta, n, k)
+    rows, limits = seen.rows, len(seen.rows.names)
     hypothesis.check(n)
     checks: list[tuple[str, Any, Any]] = [
         ("feature_names_in_", len(state["feature_names_in_"] or range(signals)), signals),
@@ -94,20 +95,18 @@ def check_sizes(state: dict[str, Any]) -> None:
         ("_seen.lower", seen.lower.shape, (n,)),
         ("_seen.directions", seen.directions.shape, (len(seen.directions), n)),
         ("_seen.parts", seen.parts.ndim, 1),
+        ("_seen.rows.texts", len(rows.texts), limits),
+        ("_seen.rows.status", rows.status.shape, (limits,)),
+        ("_seen.rows.scales", rows.scales.shape, (limits,)),
+        ("_seen.rows.printed", rows.printed.shape, (limits, n + k)),
+        ("_seen.rows.regimes", rows.regimes.ndim, 2),
+        ("_seen.rows.regimes", rows.regimes.shape[-1] in (0, 1 + limits // 8), True),
+        ("_seen.rows.doubt", rows.doubt >= 0.0, True),
     ]
-    if seen.rows is not None:
-        rows, limits = seen.rows, len(seen.rows.names)
-        checks += [
-            ("_seen.rows.texts", len(rows.texts), limits),
-            ("_seen.rows.status", rows.status.shape, (limits,)),
-            ("_seen.rows.scales", rows.scales.shape, (limits,)),
-            ("_seen.rows.printed", rows.printed.size == 0 or len(rows.printed) == limits, True),
-            ("_seen.rows.regimes", rows.regimes.ndim, 2),
-            ("_seen.rows.regimes", rows.regimes.shape[-1] in (0, 1 + limits // 8), True),
-            ("_seen.rows.doubt", rows.doubt >= 0.0, True),
-        ]
-    for facet in state["_facets"] or ():
-        checks.append(("facets_", (facet.normal.shape, facet.limit.shape), ((n,), (k,))))
+    checks += [
+        ("facets_", (facet.normal.shape, facet.limit.shape), ((n,), (k,)))
+        for facet in state["_facets"] or ()
+    ]
     if bands is not None:
         count = len(bands.scores)
         of_fits = np.isin(bands.folds, np.arange(max(1, len(bands.thetas)))).all()

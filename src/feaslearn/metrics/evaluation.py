@@ -82,16 +82,13 @@ class Evaluation:
 
     def __repr__(self) -> str:
         lines = [f"{'returned decisions':<26}{'mean':>12}{'std. error':>12}"]
+        samples = f"{self.n_samples} sample{'s' * (self.n_samples != 1)}"
         lines += [f"{label:<26}{mean:>12}{error:>12}" for label, mean, error in self.rows()]
-        return "\n".join(line.rstrip() for line in [*lines, _samples(self.n_samples)])
+        return "\n".join(line.rstrip() for line in [*lines, samples])
 
 
 def _number(value: float) -> str:
     return "" if np.isnan(value) else f"{value:.4g}"
-
-
-def _samples(count: int) -> str:
-    return "1 sample" if count == 1 else f"{count} samples"
 
 
 def evaluate(model: Any, data: Decisions) -> Evaluation:

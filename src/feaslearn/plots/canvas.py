@@ -38,21 +38,11 @@ def new_panels(rows: int, columns: int, size: tuple[float, float], **options: An
     return pyplot().subplots(rows, columns, figsize=size, **options)
 
 
-def one_panel(ax: Any, width: float, height: float) -> Any:
-    """Return axes that were given, or those of a new figure."""
-    return new_panels(1, 1, (width, height))[1][0, 0] if ax is None else ax
-
-
 def finish(ax: Any, **labels: str) -> None:
     """Draw no frame above and to the right, and name the axes."""
     ax.spines[["top", "right"]].set_visible(False)
     for which, text in labels.items():
         write(ax, which, text)
-
-
-def shortened(text: str, most: int) -> str:
-    """Return a string of at most ``most`` characters."""
-    return text if len(text) <= most else text[: most - 1] + "…"
 
 
 def labels(names: Sequence[str], units: Units, others: Sequence[str] = ()) -> list[str]:

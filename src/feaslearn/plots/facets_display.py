@@ -10,7 +10,7 @@ import numpy as np
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import DataError
-from feaslearn.plots.canvas import BLUE, DIVERGING, GREY, finish, new_panels, shortened
+from feaslearn.plots.canvas import BLUE, DIVERGING, GREY, finish, new_panels
 from feaslearn.regressor import FacetTable, LearnedFacet, RegionRegressor
 from feaslearn.regressor.reader import decision_names
 
@@ -76,9 +76,7 @@ class FacetsDisplay:
             The display, drawn.
         """
         names, covered = decision_names(model), vars(model)["_seen"].rows
-        printed = None
-        if covered is not None and covered.printed.any():
-            printed = dict(zip(covered.names, covered.printed, strict=True))
+        printed = dict(zip(covered.names, covered.printed, strict=True))
         return cls(model.facets_, names, model.features_.names[1:], printed).plot(most=most)
 
     def plot(self, *, most: int = 12) -> FacetsDisplay:
@@ -126,7 +124,8 @@ def _coefficients(ax: Any, matrix: Array, names: Sequence[str], title: str) -> A
     largest = np.abs(matrix).max(axis=1, keepdims=True, initial=0.0)
     shares = matrix / np.where(largest > 0.0, largest, 1.0)
     image = ax.imshow(shares, cmap=DIVERGING, vmin=-1.0, vmax=1.0, aspect="auto")
-    ax.set_xticks(range(len(names)), [shortened(name, LONGEST) for name in names], rotation=60)
+    texts = [each if len(each) <= LONGEST else f"{each[: LONGEST - 1]}…" for each in names]
+    ax.set_xticks(range(len(names)), texts, rotation=60)
     for label in ax.get_xticklabels():
         # A dollar sign in a name is no formula.
         label.set_parse_math(False)

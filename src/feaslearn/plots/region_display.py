@@ -19,7 +19,6 @@ from feaslearn.plots.canvas import (
     find,
     labels,
     new_panels,
-    one_panel,
     rows_of_decisions,
     write,
 )
@@ -147,7 +146,8 @@ class RegionDisplay:
             raise DataError(f"ax holds one panel; {len(chosen)} decisions need a figure of theirs")
         scene = self._scene()
         if len(chosen) <= 2:
-            panel = one_panel(ax, 6.5, 2.5 * len(chosen))
+            size = 6.5, 2.5 * len(chosen)
+            panel = new_panels(1, 1, size)[1][0, 0] if ax is None else ax
             if len(chosen) == 1:
                 panels.draw_interval(panel, scene, chosen[0])
             else:

@@ -10,7 +10,9 @@ import scipy.sparse as sp
 
 from feaslearn.arrays import Array
 from feaslearn.exceptions import UnsupportedError
+from feaslearn.sets.box import Box
 from feaslearn.sets.l1_ball import L1Ball
+from feaslearn.sets.l2_ball import L2Ball
 from feaslearn.sets.primitive_set import PrimitiveSet
 from feaslearn.sets.product import Product
 from feaslearn.sets.simplex import Simplex
@@ -30,16 +32,13 @@ class LatentSet(NamedTuple):
 def latent_set(primitive: PrimitiveSet) -> LatentSet:
     """Return the rows of a primitive set, those of its conic form by default."""
     refuse_binary(primitive)
+    if isinstance(primitive, L2Ball) and primitive.dimension == 1:
+        primitive = Box(1)  # an interval needs no cone
     form = primitive.conic_form()
-    p = form.H.shape[1]
-    blocks, cones = [], []
-    for cone in form.cones:
-        block, simple = _simple(cone)
-        blocks.append(block)
-        cones.append(simple)
-    change = sp.csr_array(sp.block_diag(blocks))
-    H, h = sp.csr_array(change @ sp.csr_array(form.H)), np.asarray(change @ form.h)
-    return LatentSet(H, h, tuple(cones), sp.csr_array(sp.eye_array(p)))
+    if any(cone.kind == "semidefinite" for cone in form.cones):
+        raise UnsupportedError("rows of a region stand in linear and second-order cones alone")
+    same = sp.csr_array(sp.eye_array(form.H.shape[1]))
+    return LatentSet(sp.csr_array(form.H), form.h, form.cones, same)
 
 
 def refuse_binary(primitive: PrimitiveSet) -> None:
@@ -68,16 +67,3 @@ def _(primitive: Product) -> LatentSet:
         tuple(cone for part in parts for cone in part.cones),
         sp.csr_array(sp.block_diag([part.matrix for part in parts])),
     )
-
-
-def _simple(cone: Cone) -> tuple[Array, Cone]:
-    """Return the matrix that takes a cone's rows to those of the simplest cone that says the same.
-
-    A second-order cone of two rows is linear. Semidefinite cones are those of the paper's class
-    alone: no export takes them.
-    """
-    if cone.kind == "semidefinite":
-        raise UnsupportedError("rows of a region stand in linear and second-order cones alone")
-    if cone.kind == "second-order" and cone.size == 2:
-        return np.array([[1.0, -1.0], [1.0, 1.0]]), Cone("nonnegative", 2)
-    return np.eye(cone.size), cone

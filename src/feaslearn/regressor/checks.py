@@ -28,13 +28,20 @@ from feaslearn.hypotheses.constrained import half_spaces_of
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.known import KnownLimits, ResolvedKnown, resolve_known
 from feaslearn.messages import column_label, list_first, row_number
-from feaslearn.parameters import Constraints, Either, Integer, Is, an_instance, check_value
+from feaslearn.parameters import (
+    Constraints,
+    Either,
+    Integer,
+    Is,
+    Number,
+    check_declared,
+    check_value,
+)
 from feaslearn.region.relax import least_infeasible
 from feaslearn.regressor.outputs import Outputs
 from feaslearn.solvers.conic import nearest_by_solver
 from feaslearn.trainers import Objective, Trainer
 from feaslearn.trainers.out_of_fold import MOST_SAMPLES
-from feaslearn.trainers.trainer import MAX_SECONDS
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -51,10 +58,12 @@ CONSTRAINTS: Constraints = {
         lambda value: value is None or isinstance(value, Hypothesis),
         "a hypothesis such as Affine(Simplex(9))",
     ),
-    "trainer": Either("auto", an_instance(Trainer, "one of feaslearn.trainers")),
+    "trainer": Either(
+        "auto", Is(lambda value: isinstance(value, Trainer), "one of feaslearn.trainers")
+    ),
     "sense": Either("min", "max"),
     "n_jobs": N_JOBS,
-    "max_seconds": MAX_SECONDS,
+    "max_seconds": Either(None, Number(0.0, above=True)),
 }
 
 
@@ -432,7 +441,7 @@ def check_parameters(model: RegionRegressor, problems: FitProblems) -> np.random
     for name, constraint in CONSTRAINTS.items():
         check_value(name, getattr(model, name), constraint, problems)
     if isinstance(model.trainer, Trainer):
-        model.trainer.check(problems)
+        check_declared(model.trainer, problems)
     return _check_random_state(model.random_state, problems)
 
 

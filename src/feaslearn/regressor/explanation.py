@@ -282,8 +282,6 @@ def _decision(
     region, rows = regions_of(model), seen.rows
     solved, held = binding_limits(region, model.theta_, features, prices)
     named = tuple(zip(decision_names(model), solved.decisions[0].tolist(), strict=True))
-    if rows is None:
-        return {"decision": named}
     # What one unit more of each limit as printed saves, NaN where it is not known.
     duals = np.nan if solved.duals is None else solved.duals[0]
     worth = np.abs(duals) / rows.scales

@@ -41,9 +41,8 @@ class LearnedFacet:
         Whether the samples in which it binds determine it.
     name : str, default=""
         Its name, which stays the same in tables, explanations and predictions.
-    status : {"identified", "seen", "not seen"} or "", default=""
-        Whether samples determine it, bind there, or do not show it; "" in files of earlier
-        versions.
+    status : {"identified", "seen", "not seen"}, default="seen"
+        Whether samples determine it, bind there, or do not show it.
 
     Examples
     --------
@@ -60,12 +59,7 @@ class LearnedFacet:
     price: float
     identified: bool
     name: str = ""
-    status: str = ""
-
-    @property
-    def in_the_data(self) -> str:
-        """What the data say of it: identified, seen or not seen."""
-        return self.status or ("identified" if self.identified else "seen")
+    status: str = "seen"
 
     def __str__(self) -> str:
         return printable(self.text)
@@ -88,7 +82,7 @@ class FacetTable(Sequence[LearnedFacet]):
     >>> import numpy as np
     >>> from feaslearn.regressor import FacetTable, LearnedFacet
     >>> normal, limit = np.array([1.0, 0.0]), np.array([2.0])
-    >>> facet = LearnedFacet("x0 <= 2", normal, limit, 7, 0.5, True, name="facet_1")
+    >>> facet = LearnedFacet("x0 <= 2", normal, limit, 7, 0.5, True, "facet_1", "identified")
     >>> print(FacetTable([facet], ["x0 + x1 = s0"], ["0 <= x0 <= 3"]))
     name     facet    binds  worth  in the data
     facet_1  x0 <= 2      7    0.5   identified
@@ -121,7 +115,7 @@ class FacetTable(Sequence[LearnedFacet]):
     def rows(self) -> list[tuple[str, ...]]:
         """Return the table of facets as strings, headings first."""
         shown = [
-            (facet.name, facet.text, str(facet.binds), f"{facet.price:.3g}", facet.in_the_data)
+            (facet.name, facet.text, str(facet.binds), f"{facet.price:.3g}", facet.status)
             for facet in self.facets
         ]
         return [HEADINGS, *shown]

@@ -108,9 +108,8 @@ class LearnedRegion(MultiOutputMixin, RegressorMixin, BaseEstimator):
         features = features_of(self, signals)
         prices = self._reader.prices(signals, self.cost_, costs)
         rows = self._seen.rows
-        latent = rows is not None and rows.latent
-        unseen = rows is not None and bool(rows.unseen.any())
-        if return_trust or (unseen and not latent):
+        unseen = bool(rows.unseen.any())
+        if return_trust or (unseen and not rows.latent):
             inside = is_in_range(self, signals, None if costs is None else prices)
             decisions, empty, trust = trace_decisions(
                 regions_of(self), self.theta_, rows, features, prices, inside
@@ -352,7 +351,7 @@ def _rows(model: RegionRegressor, phi: Array, n: int) -> RegionForm | None:
 def name_facets(form: RegionForm, model: LearnedRegion) -> RegionForm:
     """Return the rows of a model with its facets called as in ``facets_``."""
     covered = model._seen.rows  # noqa: SLF001 (of the same class)
-    if form.p or covered is None:
+    if form.p:
         return form
     # Known rows come after the learned ones.
     count = min(len(form.labels), len(covered.names))

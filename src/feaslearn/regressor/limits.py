@@ -113,7 +113,7 @@ def limits_at(model: Any, X: ArrayLike, costs: ArrayLike | None = None) -> list[
     covered = coverage.rows
     solved = regions_of(model).solve_duals(model.theta_, features, prices)
     duals = solved.duals
-    if duals is None or covered is None or not covered.printed.any():
+    if duals is None or not covered.printed.any():
         return []
     duals = np.where(solved.empty[:, None] | ~is_priced(duals, prices), 0.0, np.abs(duals))
     n, k = prices.shape[1], model.features_.n_features

@@ -91,7 +91,14 @@ def warn_of_empty_regions(
         returned = "the decision nearest to it that does"
         violated = rows[known.rows(rows).violated(decisions[rows], FEASIBILITY_TOL)]
         if len(violated):
-            _warn_of_contradictions(violated, known.rows(violated).violation(decisions[violated]))
+            gap = known.rows(violated).violation(decisions[violated]).max()
+            warnings.warn(
+                f"the known constraints contradict each other at {_places(violated)}: no decision "
+                f"satisfies them, and the one returned violates them by up to {gap:.4g}, as little "
+                "as possible; check bounds and balances at these signals",
+                FeaslearnWarning,
+                stacklevel=3,
+            )
             rows = np.setdiff1d(rows, violated)
     if len(rows):
         warnings.warn(
@@ -100,16 +107,6 @@ def warn_of_empty_regions(
             FeaslearnWarning,
             stacklevel=3,
         )
-
-
-def _warn_of_contradictions(rows: Indices, violation: Array) -> None:
-    warnings.warn(
-        f"the known constraints contradict each other at {_places(rows)}: no decision satisfies "
-        f"them, and the one returned violates them by up to {violation.max():.4g}, as little as "
-        "possible; check bounds and balances at these signals",
-        FeaslearnWarning,
-        stacklevel=4,
-    )
 
 
 def _places(rows: Indices) -> str:

@@ -28,7 +28,6 @@ from feaslearn.inference.roles import (
     MOST_ROWS,
     Roles,
     check_roles,
-    may_be_scaled,
     name_costs,
 )
 from feaslearn.known import Known
@@ -79,8 +78,7 @@ class RegionRegressor(LearnedRegion):
     n_jobs : int, default=None
         Threads; None means 1 and -1 all processors. The result does not depend on it.
     max_seconds : float, default=None
-        Limit on the wall time of the whole fit; the smaller of this and the trainer's holds. The
-        best model so far is returned.
+        Limit on the wall time of the whole fit; the best model so far is returned.
 
     Attributes
     ----------
@@ -185,10 +183,17 @@ class RegionRegressor(LearnedRegion):
         data = check(self, X, y, costs, sample_weight)
         priced = self.cost is not None or costs is not None
         if not priced:
-            _warn_of_no_cost()
+            warnings.warn(
+                "no cost was given, so no region can be learned: the model is the linear policy "
+                "b(s). Pass cost=[...] with the signals that price the decisions",
+                FeaslearnWarning,
+                stacklevel=3,
+            )
         check_columns(self, X, reset=True)
         if priced and data.samples.in_memory:
-            _warn_of_roles(self, data)
+            for found in check_roles(roles_of_fit(self, data)):
+                if found.level == "no":
+                    warnings.warn(str(found), RoleWarning, stacklevel=3)
         hypothesis, trained = train(self, data, priced, trainer)
         self.hypothesis_, self.features_, self.cost_ = hypothesis, data.features, data.cost
         self.theta_, self.result_, self.known_ = trained.theta, trained.result, data.known
@@ -203,28 +208,10 @@ class RegionRegressor(LearnedRegion):
         step = data.samples.step(max(1, len(evidence.samples.weights)))
         names = self._reader.names
         table, rows = summarize(evidence, names, data.features.names, step, error)
-        coverage = coverage_of(
-            self.hypothesis_, self.theta_, data.samples, evidence, data.signals, data.known
-        )
         if "errors are a guess" in trained.result.details:
             rows = replace(rows, status=np.full_like(rows.status, UNSEEN))
-        return table, replace(coverage, rows=rows)
-
-
-def _warn_of_no_cost() -> None:
-    warnings.warn(
-        "no cost was given, so no region can be learned: the model is the linear policy b(s). Pass "
-        "cost=[...] with the signals that price the decisions",
-        FeaslearnWarning,
-        stacklevel=4,
-    )
-
-
-def _warn_of_roles(model: RegionRegressor, data: FitData) -> None:
-    """Warn of columns that seem to have other roles than they were given."""
-    for found in check_roles(roles_of_fit(model, data)):
-        if found.level == "no":
-            warnings.warn(str(found), RoleWarning, stacklevel=5)
+        fitted = self.hypothesis_, self.theta_, data.samples
+        return table, coverage_of(*fitted, evidence, rows, data.signals, data.known)
 
 
 def roles_of_fit(model: RegionRegressor, data: FitData) -> Roles:
@@ -234,8 +221,7 @@ def roles_of_fit(model: RegionRegressor, data: FitData) -> Roles:
     """
     samples, features = data.samples, data.features
     block = samples.spread(MOST_ROWS)
-    # A pass over many rows, only where it may show something.
-    sums = samples.sum(cost_sums) if samples.in_memory and may_be_scaled(block.costs) else None
+    sums = samples.sum(cost_sums)
     decisions = data.outputs.names or tuple(f"x{j}" for j in range(data.n_decisions))
     priced = () if data.cost is None or features.transformer is not None else data.cost.columns
     every = range(1, len(features.names))
@@ -249,7 +235,7 @@ def roles_of_fit(model: RegionRegressor, data: FitData) -> Roles:
         name_costs(data.cost, Names(signal_names(model), decisions)),
         decisions,
         maximises,
-        None if sums is None else (sums[0], *np.split(sums[1:], 2)),
+        (sums[0], *np.split(sums[1:], 2)),
     )
 
 

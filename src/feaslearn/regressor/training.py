@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,25 +13,24 @@ from sklearn.base import clone
 from feaslearn.arrays import Indices
 from feaslearn.data import Block, Samples
 from feaslearn.data.diagnostics import outlying_decisions
-from feaslearn.exceptions import UnsupportedError
+from feaslearn.exceptions import TimeLimitError, UnsupportedError
 from feaslearn.hypotheses.constrained import Constrained, without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.messages import list_first, row_number
 from feaslearn.regressor.checks import FEW_ROWS, FitData, check_observed
 from feaslearn.results import OUT_OF_TIME
-from feaslearn.runs import OutOfTime
-from feaslearn.trainers import Auto, Convex, Objective, Trained, Trainer
-from feaslearn.trainers.automatic import choose_trainer
+from feaslearn.runs import OutOfTime, one_blas_thread
+from feaslearn.trainers import Convex, Objective, Trained, Trainer
 from feaslearn.trainers.minkowski_fit import choose_scale
 from feaslearn.trainers.out_of_fold import subsample
 from feaslearn.trainers.selection import (
     LEAST_ROWS,
     Selection,
+    choose_trainer,
     ended_early,
     linear_policy,
     select,
 )
-from feaslearn.trainers.trainer import running
 
 if TYPE_CHECKING:
     from feaslearn.regressor.region_regressor import RegionRegressor
@@ -52,15 +50,21 @@ def train(
         hypothesis = Constrained(hypothesis, data.known.shape)
     threads = int(effective_n_jobs(model.n_jobs))
     objective = Objective(hypothesis, data.samples, threads)
-    trainer = _limited(trainer, model.max_seconds)
-    # Whose limits hold for all of it.
-    outer = trainer if isinstance(trainer, Trainer) else Auto()
-    with running(outer, objective) as limited:
-        selection = Selection(without_known(hypothesis))
-        if choose:
-            selection = _select(limited, data.random, trainer)
-        objective = limited.of(selection.hypothesis)
-        hypothesis, trained = _train(objective, data.random, trainer, outer, selection)
+    objective = objective.limited(model.max_seconds)
+    selection = Selection(without_known(hypothesis))
+    try:
+        with one_blas_thread():
+            if choose:
+                selection = _select(objective, data.random, trainer)
+            objective = objective.of(selection.hypothesis)
+            hypothesis, trained = _train(objective, data.random, trainer, selection)
+    except OutOfTime:
+        if objective.run.interrupted:
+            raise
+        raise TimeLimitError(
+            f"max_seconds={model.max_seconds!r} was over before there was any model. Allow more "
+            "time, or fit to fewer samples or a smaller hypothesis"
+        ) from None
     check_observed(data.samples)
     if not data.samples.in_memory:
         trained.result.details["passes over the data"] = float(data.samples.passes)
@@ -69,16 +73,6 @@ def train(
     outliers = _outliers(objective, data, choose_trainer(trainer, objective))
     trained.result.warnings.extend([*selection.warnings, *data.warnings, *outliers])
     return without_known(hypothesis), trained
-
-
-def _limited(trainer: Trainer | str, max_seconds: float | None) -> Trainer | str:
-    """Return the trainer within the limit of the estimator, where that is the smaller one."""
-    if max_seconds is None:
-        return trainer
-    limited = copy(trainer) if isinstance(trainer, Trainer) else Auto()
-    given = limited.max_seconds
-    limited.max_seconds = max_seconds if given is None else min(given, max_seconds)
-    return limited
 
 
 def _select(objective: Objective, random: np.random.Generator, trainer: Trainer | str) -> Selection:
@@ -106,7 +100,6 @@ def _train(
     objective: Objective,
     random: np.random.Generator,
     trainer: Trainer | str,
-    outer: Trainer,
     selection: Selection,
 ) -> tuple[Hypothesis, Trained]:
     """Train what was given or selected; at the deadline return what the selection has trained."""
@@ -117,14 +110,14 @@ def _train(
         if incumbent is not None:
             objective.run.check_time()
         objective = objective.of(choose_scale(objective.learned()))
-        trainer = choose_trainer(trainer, objective)
-        trained = trainer.train(_readable(trainer, objective), random)
+        chosen = choose_trainer(trainer, objective)
+        trained = chosen.train(_readable(chosen, objective), random)
     except OutOfTime:
         if incumbent is None:
             raise
-        return incumbent[0], ended_early(selection, objective, outer)
+        return incumbent[0], ended_early(selection, objective, trainer)
     if incumbent is not None and trained.result.status in OUT_OF_TIME:
-        last = ended_early(selection, objective, outer)
+        last = ended_early(selection, objective, trainer)
         if last.result.objective < trained.result.objective:
             return incumbent[0], last
     return objective.hypothesis, trained

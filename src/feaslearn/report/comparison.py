@@ -15,7 +15,6 @@ from feaslearn.inference.held_out import out_of_fold
 from feaslearn.inference.regressors import REGRESSORS, fit_and_predict
 from feaslearn.metrics.evaluation import Score
 from feaslearn.report.samples import Samples
-from feaslearn.runs.progress import ProgressBar
 from feaslearn.tolerances import ROUNDING, VISIBLE_TOL
 
 #: More rows than this are not compared, nor others fitted to more than that: it would take long.
@@ -94,19 +93,16 @@ def _cross_validated(samples: Samples, ours: Line, refit: bool | None) -> Compar
         folds[out] = fold
     fair, why = None, "refitting it was not asked for"
     signals, observed, others = samples.signals, samples.observed, []
-    with ProgressBar("comparison", len(REGRESSORS) + 1) as bar:
-        for done, (name, make) in enumerate(REGRESSORS.items()):
-            bar.update(done, name)
-            others.append(_line(name, samples, out_of_fold(make, signals.values, observed, folds)))
-        if refit or (refit is None and seconds <= REFIT_SECONDS):
-            bar.update(len(REGRESSORS), "this model")
-            try:
-                fits = CrossFit(samples.model, signals, observed, samples.given_costs, folds=folds)
-                fair = _line("this model, fitted anew", samples, fits.predicted, ours=True)
-            except FeaslearnError as error:
-                why = f"it could not be fitted to parts of the rows ({error})"
-        elif refit is None:
-            why = f"that would take about {seconds:.0f} s; ask for it with --refit"
+    for name, make in REGRESSORS.items():
+        others.append(_line(name, samples, out_of_fold(make, signals.values, observed, folds)))
+    if refit or (refit is None and seconds <= REFIT_SECONDS):
+        try:
+            fits = CrossFit(samples.model, signals, observed, samples.given_costs, folds=folds)
+            fair = _line("this model, fitted anew", samples, fits.predicted, ours=True)
+        except FeaslearnError as error:
+            why = f"it could not be fitted to parts of the rows ({error})"
+    elif refit is None:
+        why = f"that would take about {seconds:.0f} s; ask for it with --refit"
     text = (
         f"The {len(samples)} rows were cut into {FOLDS} parts at random; each part was predicted "
         "by what was fitted to the others."

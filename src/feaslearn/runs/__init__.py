@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from feaslearn.runs.blas import one_blas_thread
-from feaslearn.runs.deadline import Clock, OutOfTime, Run, ended_by_user, whole_or_not
+from feaslearn.runs.deadline import OutOfTime, Run, ended_by_user, whole_or_not
 
 __all__ = [
-    "Clock",
     "OutOfTime",
     "Run",
     "ended_by_user",

@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Literal
 
 logger = logging.getLogger("feaslearn")
@@ -22,7 +22,7 @@ logger = logging.getLogger("feaslearn")
 
 @dataclass
 class Stop:
-    """Whether the user wants the best so far; all clocks of a fit share one."""
+    """Whether the user wants the best so far; all runs of a fit share one."""
 
     wanted: bool = False
 
@@ -30,13 +30,21 @@ class Stop:
 _current: ContextVar[Stop | None] = ContextVar("stop", default=None)
 
 
-class Clock:
-    """Counts from when it is made; without a limit there is no deadline but Ctrl-C."""
+class OutOfTime(Exception):
+    """The time of a run is up; whoever has something to return by then catches it."""
+
+
+class Run:
+    """A run and its deadline, from when it is made; without a limit there is none but Ctrl-C."""
 
     def __init__(self, max_seconds: float | None = None) -> None:
         self._began = time.monotonic()
         self._end = math.inf if max_seconds is None else self._began + float(max_seconds)
         self._stop = _current.get() or Stop()
+
+    def __reduce__(self) -> tuple[type[Run], tuple[()]]:
+        """Travel without the clock, which belongs to one process."""
+        return Run, ()
 
     @property
     def seconds(self) -> float:
@@ -49,28 +57,32 @@ class Clock:
         return 0.0 if self._stop.wanted else max(0.0, self._end - time.monotonic())
 
     @property
-    def limited(self) -> bool:
-        """Whether there is a limit, or the user has set one now."""
-        return self._end < math.inf or self._stop.wanted
-
-    @property
     def interrupted(self) -> bool:
         """Whether the user ended it."""
         return self._stop.wanted
 
-    def out(self) -> bool:
+    def late(self) -> bool:
         """Say whether the deadline has passed."""
         return self._stop.wanted or time.monotonic() >= self._end
+
+    def check_time(self) -> None:
+        """Raise `OutOfTime` if the time is up; for work that is of no use unless it is whole."""
+        if self.late():
+            raise OutOfTime
+
+    def ended(self) -> Literal["time limit", "interrupted"]:
+        """Say how a run ended whose time is up."""
+        return "interrupted" if self.interrupted else "time limit"
 
     def interrupt(self) -> None:
         """Let the deadline of the whole run be now: the user wants the best so far."""
         self._stop.wanted = True
 
-    def part(self, seconds: float | None = None) -> Clock:
-        """Return a clock that begins now, and ends with this one or sooner."""
-        clock = Clock(seconds)
-        clock._end, clock._stop = min(clock._end, self._end), self._stop
-        return clock
+    def part(self, seconds: float | None = None) -> Run:
+        """Return a run that begins now, and ends with this one or sooner."""
+        run = Run(seconds)
+        run._end, run._stop = min(run._end, self._end), self._stop
+        return run
 
 
 @contextlib.contextmanager
@@ -111,41 +123,6 @@ def _noticed(stop: Stop) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-# One training run and its deadline.
-
-
-class OutOfTime(Exception):
-    """The time of a run is up; whoever has something to return by then catches it."""
-
-
-@dataclass(frozen=True)
-class Run:
-    """What the parts of one run share: a clock."""
-
-    clock: Clock = field(default_factory=Clock)
-
-    def limited(self, seconds: float | None) -> Run:
-        """Return the run with a limit of its own, from now on."""
-        return replace(self, clock=self.clock.part(seconds))
-
-    def late(self) -> bool:
-        """Say whether the time is up."""
-        return self.clock.out()
-
-    def ended(self) -> Literal["time limit", "interrupted"]:
-        """Say how a run ended whose time is up."""
-        return "interrupted" if self.clock.interrupted else "time limit"
-
-    def check_time(self) -> None:
-        """Raise `OutOfTime` if the time is up; for work that is of no use unless it is whole."""
-        if self.clock.out():
-            raise OutOfTime
-
-    def __reduce__(self) -> tuple[type[Run], tuple[()]]:
-        """Travel without the clock, which belongs to one process."""
-        return Run, ()
 
 
 # A fit comes to its end, or leaves the model as it was.

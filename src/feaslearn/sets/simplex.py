@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from feaslearn.arrays import Array, Mask
+from feaslearn.arrays import Array
 from feaslearn.sets.affine_image import AffineImage
 from feaslearn.sets.primitive_set import PrimitiveSet, checked_flag, positive_integer
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.oracle_kernels import BINARY_POINTS, SIMPLEX, SetCode, single
-from feaslearn.tolerances import MOST_VERTICES, TIE_TOL
+from feaslearn.tolerances import MOST_VERTICES
 
 
 @dataclass(eq=False, repr=False)
@@ -75,15 +75,6 @@ class Simplex(PrimitiveSet):
         """Refuse wrong parameters; a simplex is never empty or unbounded."""
         _ = self.dimension, self.discrete
 
-    def tied(self, Q: ArrayLike) -> Mask:
-        """Say for each row of ``Q`` whether its least entry comes twice."""
-        return np.asarray(_least(self._rows(Q, "Q")).sum(axis=1) > 1)
-
-    def _argmin_rows(self, Q: Array) -> Array:
-        Z = np.zeros_like(Q)
-        Z[np.arange(len(Q)), _least(Q).argmax(axis=1)] = 1.0
-        return Z
-
     def face(self, q: ArrayLike, tolerance: float | None = None) -> AffineImage:
         """Return the hull of the vertices with the least cost; the vertices alone if binary."""
         cost, margin = self._cost(q, tolerance)
@@ -101,9 +92,3 @@ class Simplex(PrimitiveSet):
         """Return the p unit vectors."""
         self._refuse_beyond(limit, self.dimension)
         return np.eye(self.dimension)
-
-
-def _least(Q: Array) -> Mask:
-    """Return which entries of each row are its least, up to the tolerance."""
-    limits = Q.min(axis=1) + TIE_TOL * np.abs(Q).max(axis=1)
-    return np.asarray(limits[:, None] >= Q)

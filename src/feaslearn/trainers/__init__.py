@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from feaslearn.trainers.annealing import Annealing
-from feaslearn.trainers.automatic import Auto
 from feaslearn.trainers.convex import Convex
 from feaslearn.trainers.facets import FacetLearning
 from feaslearn.trainers.objective import Objective
@@ -11,7 +10,6 @@ from feaslearn.trainers.trainer import Trained, Trainer
 
 __all__ = [
     "Annealing",
-    "Auto",
     "Convex",
     "FacetLearning",
     "Objective",

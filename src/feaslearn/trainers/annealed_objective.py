@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
@@ -14,6 +14,7 @@ from feaslearn.data import Block
 from feaslearn.hypotheses.affine import Maps
 from feaslearn.runs import OutOfTime, Run
 from feaslearn.sets.primitive_set import PrimitiveSet
+from feaslearn.solvers.oracle_kernels import SetCode
 from feaslearn.tolerances import CONVERGED_TOL, LSTSQ_TOL, SAME_TOL
 from feaslearn.trainers.annealed_kernels import annealed_rows
 from feaslearn.trainers.objective import Objective
@@ -68,9 +69,8 @@ class AnnealedObjective:
 
     def __init__(self, objective: Objective, policy: Policy, ridge: Ridge) -> None:
         code = objective.affine().latent(objective.n_decisions).code()
-        if code is None:
-            raise AssertionError("a set without a smooth minimiser")
-        self.objective, self._code = objective, code
+        # Annealing refuses other sets.
+        self.objective, self._code = objective, cast(SetCode, code)
         #: Root mean square of the policy's residuals; zero where there are only rounding errors.
         self.scale = float(np.sqrt((policy.spread**2).sum()))
         self._determined = objective.size < objective.n_observed

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from copy import copy
 from dataclasses import dataclass, replace
@@ -25,7 +24,6 @@ from feaslearn.parameters import (
 )
 from feaslearn.results import OUT_OF_TIME, Status
 from feaslearn.runs import OutOfTime
-from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, polish
 from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.out_of_fold import subsample
@@ -70,8 +68,6 @@ class Annealing(Trainer):
     ----------
     max_iter : int, default=200
         Quasi-Newton steps from each start, over all temperatures.
-    max_seconds : float, default=None
-        Limit on the wall time of the whole search.
     tol : float, default=1e-9
         A relative decrease below this ends the work at one temperature.
     n_starts : int, default=4
@@ -107,7 +103,6 @@ class Annealing(Trainer):
     chunks = "sums"
 
     max_iter: int = 200
-    max_seconds: float | None = None
     tol: float = 1e-9
     n_starts: int = 4
     ridge: Literal["auto"] | float = "auto"
@@ -136,13 +131,11 @@ class Annealing(Trainer):
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Choose the ridge, run every start, and end on all samples."""
-        objective = objective.limited(self.max_seconds)
-        clock = objective.run.clock
+        clock = objective.run
         some = subsample(objective, random)
         if some.n_samples == objective.n_samples:
             objective = some
         run = copy(self)
-        run.max_seconds = None  # the clock of the objective counts for all parts together
         run.chosen, incumbent = self._choose(some, random)
         if incumbent is not None and objective.run.late():
             run.given, run.n_starts = incumbent, 1
@@ -185,8 +178,7 @@ class Annealing(Trainer):
             self._begin(objective, standardization, np.random.default_rng(seed)) for seed in seeds
         ]
         standard = standardization.apply(objective)
-        with ProgressBar(type(self).__name__, self.n_starts * self.max_iter) as bar:
-            starts = self._multistart(standard, thetas, bar)
+        starts = self._multistart(standard, thetas)
         best = best_start(starts)
         if best is None or best.theta is None:
             raise SolverError("no start has a finite loss: take another start")
@@ -194,7 +186,7 @@ class Annealing(Trainer):
             (start.status for start in starts if start.status in OUT_OF_TIME), best.status
         )
         theta = standardization.revert(objective, best.theta)
-        steps, seconds = sum(start.steps for start in starts), objective.run.clock.seconds
+        steps, seconds = sum(start.steps for start in starts), objective.run.seconds
         result = self.result_of(objective, theta, status, n_iter=steps, seconds=seconds)
         return Trained(theta, result)
 
@@ -208,25 +200,17 @@ class Annealing(Trainer):
             return start_at_decisions(into.apply(objective), random)
         return into.convert(objective, self.given)
 
-    def _multistart(
-        self, objective: Objective, thetas: list[Array], bar: ProgressBar
-    ) -> list[StartRun]:
+    def _multistart(self, objective: Objective, thetas: list[Array]) -> list[StartRun]:
         """Run every start until something ends it, on several threads where that is allowed."""
         starts = [StartRun() for _ in thetas]
-        over, lock = threading.Event(), threading.Lock()
-
-        def show() -> float:
-            with lock:
-                least = min(start.loss for start in starts)
-                bar.update(sum(start.steps for start in starts), f"loss {least:.4g}")
-            return least
+        over = threading.Event()
 
         def one(objective: Objective, index: int) -> StartRun:
             start = starts[index]
-            self._run_start(objective, thetas[index], start, over, show)
+            self._run_start(objective, thetas[index], start, over)
             logger.info(
-                "%s: start %d of %d: %s, loss %.6g, best so far %.6g",
-                *(type(self).__name__, index + 1, self.n_starts, start.status, start.loss, show()),
+                "%s: start %d of %d: %s, loss %.6g",
+                *(type(self).__name__, index + 1, self.n_starts, start.status, start.loss),
             )
             return start
 
@@ -249,17 +233,12 @@ class Annealing(Trainer):
         except KeyboardInterrupt:
             if best_start(starts) is None:
                 raise
-            objective.run.clock.interrupt()
+            objective.run.interrupt()
             starts[0].status = "interrupted"
         return starts
 
     def _run_start(
-        self,
-        objective: Objective,
-        theta: Array,
-        start: StartRun,
-        over: threading.Event,
-        show: Callable[[], object],
+        self, objective: Objective, theta: Array, start: StartRun, over: threading.Event
     ) -> None:
         """Go through the temperatures from one start until something ends it; record what did."""
         policy = linear_policy_of(subsample(objective, np.random.default_rng(0)))
@@ -268,10 +247,10 @@ class Annealing(Trainer):
             theta = problem.center
         finished = not problem.scale > 0.0
         share = max(1, int(self.max_iter) // TEMPERATURES)
+        temperatures = np.geomspace(self.warmest, self.coldest, TEMPERATURES)
         for stage in range(self.max_iter + 1):
             exact = finished and problem.explained(theta)
             self._offer(problem, theta, exact, start)
-            show()
             logger.debug("%s: temperature %d, loss %.6g", type(self).__name__, stage, start.loss)
             late = objective.run.late()
             if late or over.is_set() or finished:
@@ -283,7 +262,7 @@ class Annealing(Trainer):
                 return
             try:
                 if stage < TEMPERATURES:
-                    temperature = self._temperature(stage)
+                    temperature = float(temperatures[stage])
                     theta, _, steps = problem.descend(theta, temperature, share, self.tol)
                 else:
                     theta, steps, finished = self._end(problem, theta), 1, True
@@ -307,10 +286,6 @@ class Annealing(Trainer):
         if not problem.explained(theta) and problem.merit(problem.center) <= problem.merit(theta):
             return problem.center
         return theta
-
-    def _temperature(self, stage: int) -> float:
-        """Return one of the temperatures, from the warmest on."""
-        return float(np.geomspace(self.warmest, self.coldest, TEMPERATURES)[stage])
 
 
 # One start: what is recorded of it, and its best parameters.

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import logging
-import time
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, cast
 
 import numpy as np
 
+from feaslearn.hypotheses import Minkowski
 from feaslearn.parameters import FLAG, NOT_NEGATIVE, Constraints, Either, Integer
 from feaslearn.results import Status, TrainingResult
 from feaslearn.trainers.minkowski_fit import ANOMALOUS, Fitted, MinkowskiFit
@@ -42,9 +42,6 @@ class Convex(Trainer):
         samples better that are left out one at a time.
     n_folds : int, default=5
         Folds of the cross-validation.
-    max_seconds : float, default=None
-        Limit on the wall time. Where it ends the choice of penalties, the fit without penalties is
-        returned.
 
     References
     ----------
@@ -65,7 +62,6 @@ class Convex(Trainer):
     sparsity: float | str = "auto"
     robust: bool | str = "auto"
     n_folds: int = 5
-    max_seconds: float | None = None
 
     chunks = "moments"
 
@@ -98,10 +94,8 @@ class Convex(Trainer):
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Solve the problem in the moments."""
-        began, objective = time.monotonic(), objective.limited(self.max_seconds)
-        model = objective.hypothesis.as_minkowski(objective.n_decisions)
-        if model is None:
-            raise TypeError("refused by mismatches")
+        # Without a mismatch there is one.
+        model = cast(Minkowski, objective.hypothesis.as_minkowski(objective.n_decisions))
         ridge, sparsity = self.ridge, self.sparsity
         if model is not objective.hypothesis:
             ridge, sparsity = (0.0 if value == "auto" else value for value in (ridge, sparsity))
@@ -122,14 +116,12 @@ class Convex(Trainer):
                 f"{fitted.details[ANOMALOUS]:.0f} samples have an unusual error and count less "
                 "than half: so the others are predicted better (robust=False follows them)"
             )
-        result = self._result(objective, fitted, fit.n_tied, began)
+        result = self._result(objective, fitted, fit.n_tied)
         result.warnings = [*warnings, *result.warnings]
         logger.info("Convex: %s, loss %.6g", result.status, result.objective)
         return Trained(fitted.theta, result)
 
-    def _result(
-        self, objective: Objective, fitted: Fitted, tied: int, began: float
-    ) -> TrainingResult:
+    def _result(self, objective: Objective, fitted: Fitted, tied: int) -> TrainingResult:
         bound = fitted.bound
         status: Status = "optimal"
         if ANOMALOUS in fitted.details or bound is None:
@@ -141,7 +133,7 @@ class Convex(Trainer):
             trainer=repr(self),
             objective=fitted.loss,
             n_iter=fitted.rounds,
-            seconds=time.monotonic() - began,
+            seconds=objective.run.seconds,
             lower_bound=None if bound is None else min(bound, fitted.loss),
             tied_share=tied_share(objective, fitted.theta) if tied else 0.0,
             details=fitted.details,

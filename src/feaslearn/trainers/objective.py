@@ -90,7 +90,7 @@ class Objective:
 
     def limited(self, seconds: float | None) -> Objective:
         """Return the same objective for a search that may take so long."""
-        return replace(self, run=self.run.limited(seconds))
+        return replace(self, run=self.run.part(seconds))
 
     def of(self, hypothesis: Hypothesis) -> Objective:
         """Return the objective of another hypothesis, within the same known constraints."""

@@ -13,7 +13,6 @@ import numpy as np
 from feaslearn.arrays import Array, Mask
 from feaslearn.data import Block, Samples
 from feaslearn.runs import OutOfTime
-from feaslearn.runs.progress import ProgressBar
 from feaslearn.tolerances import SAME_TOL, SQUARE_ROUNDING
 from feaslearn.trainers.annealed_objective import AnnealedObjective, Ridge, polish
 from feaslearn.trainers.objective import Objective
@@ -74,23 +73,21 @@ def choose_ridge(
         return common
     tried: list[Choice] = []
     rounding = SQUARE_ROUNDING * float(np.mean([(fold.policy.spread**2).sum() for fold in folds]))
-    with ProgressBar("Annealing: ridge", sum(map(len, paths))) as bar:
-        for path in paths:
-            moved = [replace(fold) for fold in folds]
-            before = least = np.inf
-            for ridge in path:
-                try:
-                    losses = np.array(objective.each(partial(_next_fit, ridge=ridge), moved))
-                except OutOfTime:
-                    break
-                tried.append(Choice(ridge, losses, moved[0].theta))
-                bar.update(len(tried))
-                now, least = losses.mean(), min(choice.losses.mean() for choice in tried)
-                if least <= rounding or min(before, now) > HOPELESS * least:
-                    break
-                before = now
-            if objective.run.late() or least <= rounding:
+    for path in paths:
+        moved = [replace(fold) for fold in folds]
+        before = least = np.inf
+        for ridge in path:
+            try:
+                losses = np.array(objective.each(partial(_next_fit, ridge=ridge), moved))
+            except OutOfTime:
                 break
+            tried.append(Choice(ridge, losses, moved[0].theta))
+            now, least = losses.mean(), min(choice.losses.mean() for choice in tried)
+            if least <= rounding or min(before, now) > HOPELESS * least:
+                break
+            before = now
+        if objective.run.late() or least <= rounding:
+            break
     if not tried:
         return common
     best = min(tried, key=lambda choice: float(choice.losses.mean()))

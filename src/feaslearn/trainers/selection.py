@@ -31,12 +31,11 @@ from feaslearn.hypotheses.constrained import without_known
 from feaslearn.hypotheses.hypothesis import Hypothesis
 from feaslearn.results import OUT_OF_TIME
 from feaslearn.runs import OutOfTime
-from feaslearn.runs.progress import ProgressBar
 from feaslearn.sets import L2Ball, Simplex
 from feaslearn.tolerances import NOTHING_LEFT, ROUNDING, TINY
 from feaslearn.trainers.annealing import Annealing
-from feaslearn.trainers.automatic import Auto, choose_trainer
 from feaslearn.trainers.convex import Convex
+from feaslearn.trainers.facets import FacetLearning
 from feaslearn.trainers.minkowski_fit import choose_scale
 from feaslearn.trainers.objective import Objective, squared_lengths
 from feaslearn.trainers.out_of_fold import folds_of, numbers_of
@@ -138,10 +137,13 @@ def select(
     The first candidate is trained on all rows, and is what is returned at a deadline. The
     hypothesis of ``objective`` itself does not count.
     """
-    trainer = "auto" if isinstance(trainer, Auto) else trainer
     n, k = objective.n_decisions, objective.learned().n_features
+
+    def mismatches(tried: Objective) -> list[str]:
+        return choose_trainer(trainer, tried).mismatches(tried.learned())
+
     served, others = (
-        [each for each in tried if _serves(trainer, objective.of(each))]
+        [each for each in tried if not mismatches(objective.of(each))]
         for tried in (candidates(n, k), curved(n, k))
     )
     if objective.n_samples < LEAST_ROWS or len(served) < 2:
@@ -149,22 +151,31 @@ def select(
     return Race(objective, random, trainer, served, others).run()
 
 
-def _serves(trainer: Trainer | str, objective: Objective) -> bool:
-    """Say whether the trainer, or for "auto" any, can train an objective."""
-    try:
-        return not choose_trainer(trainer, objective).mismatches(objective.learned())
-    except UnsupportedError:
-        return False
+def choose_trainer(trainer: Trainer | str, objective: Objective) -> Trainer:
+    """Return the trainer itself, or for "auto" the first that serves the objective."""
+    if isinstance(trainer, Trainer):
+        return trainer
+    learned = objective.learned()
+    refusals = []
+    for each in (Convex(), FacetLearning(), Annealing()):
+        mismatches = each.mismatches(learned)
+        if not mismatches:
+            return each
+        refusals.append(f"{type(each).__name__}: {'; '.join(mismatches)}")
+    raise UnsupportedError(
+        f"no trainer serves {learned.hypothesis!r}\n    " + "\n    ".join(refusals)
+    )
 
 
-def ended_early(selection: Selection, objective: Objective, trainer: Trainer) -> Trained:
+def ended_early(selection: Selection, objective: Objective, trainer: Trainer | str) -> Trained:
     """Return the incumbent of a selection that came to the deadline, measured on all samples."""
     if selection.incumbent is None:
         raise OutOfTime
     hypothesis, trained = selection.incumbent
     if not objective.samples.in_memory:
         objective = objective.normalized().of(hypothesis)
-        trained = measured(trainer, objective, trained.theta, objective.run.ended())
+        chosen = choose_trainer(trainer, objective)
+        trained = measured(chosen, objective, trained.theta, objective.run.ended())
     trained.result.status = objective.run.ended()
     trained.result.warnings.append(
         f"the selection of a hypothesis came to the deadline: this is {hypothesis!r}, which was "
@@ -243,23 +254,21 @@ class Race:
     def run(self) -> Selection:
         """Train the first candidate on all rows, compare, and select."""
         first, run = self.alive[0], self.objective.run
-        with ProgressBar("Selection of a hypothesis", len(self.all) * FOLDS) as bar:
-            bar.update(0, f"{first.hypothesis!r}, all rows")
-            trained = self._train(first)
-            incumbent = (first.hypothesis, trained)
-            share = trained.result.details.get("unexplained share", 1.0)
-            self.explained = trained.result.data in ("exact", "rounded") and share == 0.0
-            if not self.deal(share > 0.0 or trained.result.n_iter > EASY_FACETS):
-                return Selection(self.all[-1].hypothesis)
-            chosen = first
-            try:
-                if trained.result.status not in OUT_OF_TIME:
-                    self._predict_folds(bar)
-                    chosen = self._chosen()
-            except KeyboardInterrupt:
-                run.clock.interrupt()
-            except OutOfTime:
-                pass
+        trained = self._train(first)
+        incumbent = (first.hypothesis, trained)
+        share = trained.result.details.get("unexplained share", 1.0)
+        self.explained = trained.result.data in ("exact", "rounded") and share == 0.0
+        if not self.deal(share > 0.0 or trained.result.n_iter > EASY_FACETS):
+            return Selection(self.all[-1].hypothesis)
+        chosen = first
+        try:
+            if trained.result.status not in OUT_OF_TIME:
+                self._predict_folds()
+                chosen = self._chosen()
+        except KeyboardInterrupt:
+            run.interrupt()
+        except OutOfTime:
+            pass
         details = {
             each.name: self.r2(each.decisions)
             for each in self.all
@@ -296,11 +305,10 @@ class Race:
             candidate.trained = train_once(trainer, objective, self.start, spawn=False)
         return candidate.trained
 
-    def _predict(self, these: Sequence[Candidate], fold: int, bar: ProgressBar) -> None:
+    def _predict(self, these: Sequence[Candidate], fold: int) -> None:
         """Let candidates predict a fold after training on all others."""
-        for place, candidate in enumerate(these):
+        for candidate in these:
             note = f"{candidate.hypothesis!r}, fold {fold + 1} of {self.n_folds}"
-            bar.update(fold * len(self.all) + place, note)
             self._predict_fold(candidate, fold)
             logger.info("%s: held-out loss %.6g", note, self.mean(candidate.errors))
 
@@ -357,24 +365,22 @@ class Race:
         left = float((shares * (filled - decisions[there]) ** 2).sum())
         return 1.0 - left / max(total, TINY)
 
-    def _predict_folds(self, bar: ProgressBar) -> None:
+    def _predict_folds(self) -> None:
         """Let candidates predict folds; drop those that are clearly worse after each."""
         first, done, left = self.alive[0], 0, 0.0
         while done < self.n_folds and left <= LITTLE_LEFT:
             if np.isfinite(first.errors).sum() >= SURE_HELD_OUT:
                 break
-            self._predict([first], done, bar)
+            self._predict([first], done)
             done, left = done + 1, 1.0 - self.r2(first.decisions)
         if left <= (LITTLE_LEFT if first.has_enough else NOTHING_LEFT):
             self.alive = [first]
             return
         for fold in range(self.n_folds):
-            self._predict(
-                [each for each in self.alive if each is not first or fold >= done], fold, bar
-            )
+            self._predict([each for each in self.alive if each is not first or fold >= done], fold)
             if not fold and self._unexplained() > UNEXPLAINED:
                 new = [self._candidate(each) for each in self.others]
-                self._predict(new, fold, bar)
+                self._predict(new, fold)
                 for these in (self.alive, self.all):
                     these.extend(new)
                     these.sort(key=lambda each: each.is_policy)

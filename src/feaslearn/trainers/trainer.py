@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from copy import deepcopy
 from typing import ClassVar, Literal, NamedTuple
 
@@ -17,24 +15,20 @@ from feaslearn.exceptions import (
     DataError,
     Problems,
     SolverError,
-    TimeLimitError,
     UnsupportedError,
 )
 from feaslearn.messages import LARGEST, beyond
-from feaslearn.parameters import Constraints, Either, Number, check_declared
+from feaslearn.parameters import Constraints, check_declared
 from feaslearn.results import (
     OUT_OF_TIME,
     Status,
     TrainingResult,
     remarks_heard,
 )
-from feaslearn.runs import OutOfTime, one_blas_thread
+from feaslearn.runs import one_blas_thread
 from feaslearn.tolerances import SAME_TOL
 from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.ties import tied_share, ties_met
-
-#: A limit on the time of a run.
-MAX_SECONDS = Either(None, Number(0.0, above=True))
 
 
 class Trained(NamedTuple):
@@ -69,10 +63,8 @@ class Trainer(BaseEstimator, ABC):
 
     #: Whether `search` takes known constraints into account itself.
     uses_known: bool = False
-    #: Limit on the wall time; a parameter where it is served.
-    max_seconds: float | None = None
     #: What parameters must be; those of a subclass are added to these.
-    parameter_constraints: ClassVar[Constraints] = {"max_seconds": MAX_SECONDS}
+    parameter_constraints: ClassVar[Constraints] = {}
 
     #: How samples can come in chunks: "sums" reads them again for each sum over all samples,
     #: "moments" goes through them a few times in all, None needs all of them in memory.
@@ -99,10 +91,6 @@ class Trainer(BaseEstimator, ABC):
     @abstractmethod
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Find parameters for an objective that this trainer serves."""
-
-    def check(self, problems: Problems) -> None:
-        """Add to ``problems`` what is wrong with the parameters of the trainer itself."""
-        check_declared(self, problems)
 
     def refuse(self, objective: Objective) -> None:
         """Raise an `UnsupportedError` that names every mismatch, if there is one."""
@@ -166,17 +154,18 @@ class Trainer(BaseEstimator, ABC):
             Naming every mismatch.
         """
         problems = Problems()
-        self.check(problems)
+        check_declared(self, problems)
         problems.raise_if_any(DataError, type(self).__name__)
 
-        with running(self, objective) as whole:
+        whole = objective.limited(None)  # whose seconds begin now
+        with one_blas_thread():
             learned = whole.learned()
             self.refuse(learned)
             with remarks_heard() as said:
                 trained = self.search(whole if self.uses_known else learned, random)
             trained.result.warnings.extend(said)
             if trained.result.status == "interrupted":
-                whole.run.clock.interrupt()
+                whole.run.interrupt()
             elif trained.result.status == "time limit":
                 trained.result.status = whole.run.ended()
             refuse_divergence(trained.theta)
@@ -202,7 +191,7 @@ def _within(objective: Objective, trained: Trained) -> None:
 
 def measured(trainer: Trainer, objective: Objective, theta: Array, status: Status) -> Trained:
     """Return parameters with what can be said of any: their losses, and how the run ended."""
-    seconds = objective.run.clock.seconds
+    seconds = objective.run.seconds
     return Trained(theta, trainer.result_of(objective, theta, status, n_iter=1, seconds=seconds))
 
 
@@ -262,24 +251,6 @@ def warn_of_empty_regions(objective: Objective, theta: Array, result: TrainingRe
             f"the learned region has no decision that satisfies the known constraints at {empty} "
             f"of {count} training samples: the nearest that does counts there"
         )
-
-
-# A run: the deadline of a trainer.
-
-
-@contextmanager
-def running(trainer: Trainer, objective: Objective) -> Iterator[Objective]:
-    """Limit work to what a trainer allows."""
-    try:
-        with one_blas_thread():
-            yield objective.limited(trainer.max_seconds)
-    except OutOfTime:
-        if objective.run.clock.limited:
-            raise  # the whole run has more to say
-        raise TimeLimitError(
-            f"max_seconds={trainer.max_seconds!r} was over before there was any model. Allow more "
-            "time, or fit to fewer samples or a smaller hypothesis"
-        ) from None
 
 
 def train_once(

@@ -16,7 +16,6 @@ from feaslearn.hypotheses.facets import Facets
 from feaslearn.known import KnownLimits
 from feaslearn.messages import list_first, row_number
 from feaslearn.parameters import NOT_NEGATIVE, Constraints, Either
-from feaslearn.runs.progress import ProgressBar
 from feaslearn.solvers.highs import CheckedProgram
 from feaslearn.solvers.small_lp_kernels import OPTIMAL
 from feaslearn.tolerances import DECISION_TOL, LSTSQ_TOL, SAME_TOL, SPARSITY_RIDGE, TINY
@@ -55,8 +54,6 @@ class FacetLearning(Trainer):
     noise : float or "auto", default="auto"
         Standard deviation of the noise on decisions, in units of their spread; "auto" reads it
         from the data.
-    max_seconds : float, default=None
-        Limit on the wall time.
 
     Examples
     --------
@@ -71,7 +68,6 @@ class FacetLearning(Trainer):
     uses_known = True
 
     noise: float | str = "auto"
-    max_seconds: float | None = None
 
     parameter_constraints: ClassVar[Constraints] = {"noise": Either("auto", NOT_NEGATIVE)}
 
@@ -83,7 +79,6 @@ class FacetLearning(Trainer):
 
     def search(self, objective: Objective, random: np.random.Generator) -> Trained:
         """Learn a region from the complete rows."""
-        objective = objective.limited(self.max_seconds)
         run = objective.run
         hypothesis = cast(Facets, without_known(objective.hypothesis))
         whole, known = _rows_of(objective)
@@ -98,19 +93,17 @@ class FacetLearning(Trainer):
         if known is not None and not objective.drawn:
             _refuse_empty(bounds, hypothesis, rows, known, complete)
 
-        with ProgressBar("FacetLearning", len(rows.features)) as bar:
-            task = Task(
-                *rows[:3],
-                random,
-                run.late,
-                rows.weights / rows.weights.mean(),
-                known,
-                bounds,
-                balance,
-                hypothesis.max_facets,
-                lambda done, count: bar.update(done, f"{count} facets"),
-            )
-            learned = self._learn(task)
+        task = Task(
+            *rows[:3],
+            random,
+            run.late,
+            rows.weights / rows.weights.mean(),
+            known,
+            bounds,
+            balance,
+            hypothesis.max_facets,
+        )
+        learned = self._learn(task)
         odd = np.zeros(len(rows.features), bool)
         if learned.exceptional is not None:
             odd = learned.exceptional

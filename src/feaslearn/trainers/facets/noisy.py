@@ -166,7 +166,7 @@ class _Fit:
         profile: Array,
     ) -> None:
         self.rows, self.w, self.known, self.random = rows, w, rows.known, task.random
-        self.late, self.progress = task.late, task.progress
+        self.late = task.late
         self.N, self.n = rows.x.shape
         given = self.known.E if self.known is not None else rows.E[:0]
         fixed = np.vstack([rows.E, given])
@@ -421,8 +421,6 @@ class _Fit:
                     ):
                         found.append((self.evidence(each.t)[0], each))
             fails += 1
-            if self.progress is not None:
-                self.progress(int((~self.open).sum()), len(self.a))
             found.sort(key=lambda pair: -pair[0])
             if self.add(found, most, self.sure) or (
                 self.answers and self.add_worthwhile(found, most)

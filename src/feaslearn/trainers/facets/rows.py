@@ -59,7 +59,6 @@ class Task:
     bounds: tuple[Array, Array] | None = None
     balance: Array | None = None
     max_facets: int | None = None
-    progress: Callable[[int, int], None] | None = None
 
     def rows(self, which: Indices) -> Task:
         """Return the task of some rows."""

@@ -44,8 +44,6 @@ def search(state: State, only_determined: bool = False) -> list[Candidate]:
     fails, cool, vain = 0, np.zeros(state.N), list[Candidate]()
     limit = FEW_TRIES if only_determined else 50 + 4 * state.R
     while state.open.any() and not state.late():
-        if state.progress is not None:
-            state.progress(int((~state.unexplained).sum()), state.m)
         U = np.flatnonzero(state.open)
         if fails * TRIES >= min(limit, 4 * len(U)):
             break

@@ -57,7 +57,7 @@ class State:
 
     def __init__(self, rows: Rows, task: Task) -> None:
         self.rows, self.random = rows, task.random
-        self.late, self.progress = task.late, task.progress
+        self.late = task.late
         self.N, self.n = rows.x.shape
         self.a, self.f = np.zeros((0, self.n)), np.zeros((0, rows.F.shape[1]))
         self.kind: list[str] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -141,7 +141,7 @@ class MinkowskiFit:
         except OutOfTime:
             pass  # the best so far
         except KeyboardInterrupt:
-            self._run.clock.interrupt()
+            self._run.interrupt()
         theta = self.passes.of.theta(answer.a, answer.b)
         loss = self._loss(answer) if answer is not plain else bound
         details |= {"KKT residual": answer.residual, **penalties._asdict(), **self.used(answer.a)}
@@ -206,9 +206,7 @@ class MinkowskiFit:
 
         Large errors count linearly: those of anomalies should not decide.
         """
-        rows, weighted = self._rows(), self._rows(found[3])
-        if rows is None or weighted is None:
-            return False
+        rows, weighted = cast(Rows, self._rows()), cast(Rows, self._rows(found[3]))
         moments = self.moments
         plain, other = (
             np.linalg.norm(self.problem.left_out(moments, each, fit, penalty), axis=1)

@@ -12,7 +12,6 @@ from feaslearn.data import BLOCK_ROWS, Block, Samples
 from feaslearn.data.checks import column_ends
 from feaslearn.hypotheses.minkowski import Minkowski
 from feaslearn.runs import Run, one_blas_thread
-from feaslearn.runs.progress import ProgressBar
 from feaslearn.trainers.minkowski_fit.block_moments import BlockMoments, Piece
 from feaslearn.trainers.minkowski_fit.moments import Moments, Units
 from feaslearn.trainers.out_of_fold import folds_of
@@ -56,31 +55,24 @@ class Passes:
 
     def sums(self, folds: Folds, reweigh: Reweigh | None = None) -> Sums:
         """Go through all samples once; `OutOfTime` is raised where there is no time for that."""
-        parts, done = dict[int, Moments](), 0
+        parts = dict[int, Moments]()
         low, high = np.full(self.k, np.inf), np.full(self.k, -np.inf)
         of, late = self.of, self._run.check_time
 
-        def work(
-            block: Block, rows: Indices
-        ) -> tuple[list[tuple[int, Moments]], Array, Array, int]:
+        def work(block: Block, rows: Indices) -> tuple[list[tuple[int, Moments]], Array, Array]:
             with one_blas_thread():  # on a cluster this is another process
                 if reweigh is not None:
                     factors = np.concatenate([reweigh(piece) for piece in of.pieces(block)])
                     block = block._replace(weights=block.weights * factors)
                 found = [(f, of.of(part, late)) for f, part in _by_fold(block, folds.of(rows))]
-                return found, *column_ends(block.features), len(rows)
+                return found, *column_ends(block.features)
 
-        with ProgressBar("Minkowski: moments", self.samples.n_rows or 0) as bar:
-            for found, least, greatest, count in self.samples.map_rows(
-                work, self._n_jobs, rows=FOLD_ROWS
-            ):
-                for fold, moments in found:
-                    before = parts.get(fold)
-                    parts[fold] = moments if before is None else Moments.total([before, moments])
-                low, high = np.minimum(low, least), np.maximum(high, greatest)
-                done += count
-                bar.update(done)
-                self._run.check_time()
+        for found, least, greatest in self.samples.map_rows(work, self._n_jobs, rows=FOLD_ROWS):
+            for fold, moments in found:
+                before = parts.get(fold)
+                parts[fold] = moments if before is None else Moments.total([before, moments])
+            low, high = np.minimum(low, least), np.maximum(high, greatest)
+            self._run.check_time()
         return Sums([parts[fold] for fold in sorted(parts)], low, high)
 
     def settle(self, sums: Sums) -> Sums:

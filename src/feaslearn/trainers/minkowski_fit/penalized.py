@@ -20,7 +20,6 @@ import numpy as np
 
 from feaslearn.arrays import Array
 from feaslearn.hypotheses.scale_basis import ScaleBasis
-from feaslearn.runs.progress import ProgressBar
 from feaslearn.tolerances import EXACT_TOL, ROUNDING, SPARSITY_RIDGE, VISIBLE_TOL
 from feaslearn.trainers.minkowski_fit.moments import Moments, Reduced, Rows, Split, leave_one_out
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
@@ -144,21 +143,19 @@ class Penalized:
         losses = np.full((len(folds), len(tried)), np.nan)
         first: dict[int, Answer] = {}
         pending = list(np.ndindex(losses.shape))
-        with ProgressBar("Convex: penalties", losses.size) as bar:
-            while pending:
-                # Scales are held at rows in the working set; one pass then looks at all samples.
-                answers = []
-                for f, group in groupby(pending, key=itemgetter(0)):
-                    others = _without(folds, f)
-                    answers += [self.solve(others, tried[s], everywhere=False) for _, s in group]
-                violated = self._cone.violated([answer.a for answer in answers])
-                for (f, s), answer, again in zip(pending, answers, violated, strict=True):
-                    if not again:
-                        # Compared with one of them, losses that hardly differ keep their digits.
-                        origin = first.setdefault(f, answer)
-                        losses[f, s] = folds[f].rise(origin.a, origin.b, answer.a, answer.b)
-                pending = list(compress(pending, violated))
-                bar.update(losses.size - len(pending))
+        while pending:
+            # Scales are held at rows in the working set; one pass then looks at all samples.
+            answers = []
+            for f, group in groupby(pending, key=itemgetter(0)):
+                others = _without(folds, f)
+                answers += [self.solve(others, tried[s], everywhere=False) for _, s in group]
+            violated = self._cone.violated([answer.a for answer in answers])
+            for (f, s), answer, again in zip(pending, answers, violated, strict=True):
+                if not again:
+                    # Compared with one of them, losses that hardly differ keep their digits.
+                    origin = first.setdefault(f, answer)
+                    losses[f, s] = folds[f].rise(origin.a, origin.b, answer.a, answer.b)
+            pending = list(compress(pending, violated))
         return np.asarray(losses.sum(axis=0))
 
 
