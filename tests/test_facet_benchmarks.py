@@ -1,6 +1,8 @@
-"""The benchmarks of facets run on a few rows, and judge their claims by what they found."""
+"""Benchmarks of facets run on a few rows; truths are derived and compared as they count them."""
 
 from __future__ import annotations
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +10,9 @@ import pytest
 import facet_worlds
 import facets_few_rows
 import pglib
+from common.facet_truth import Inequalities, count_recovered, determined_facets
+from common.worlds import World, draw_world
+from feaslearn.hypotheses.facet_rows import FacetRows
 
 
 def test_grids_are_learned_and_compared_with_the_truth(capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,7 +33,7 @@ def test_identified_facets_are_true_and_most_determined_ones_are_called_so(
     assert "determined" in capsys.readouterr().out
 
 
-def test_paths_are_shortest_and_power5_is_learned() -> None:
+def test_paths_are_shortest() -> None:
     paths = facets_few_rows.shortest_paths(20, 0)
     balances, leaves = facets_few_rows.grid_balances()
     assert balances.shape == (25, 40)
@@ -37,4 +42,48 @@ def test_paths_are_shortest_and_power5_is_learned() -> None:
     regret, forbidden, _ = facets_few_rows.path_regret(50, 1)
     assert regret < 0.05
     assert forbidden == 0.0
-    assert facets_few_rows.power5_loss(0)[0] < 0.05
+
+
+def table(rows: Inequalities, identified: bool = True) -> list[SimpleNamespace]:
+    return [
+        SimpleNamespace(normal=a, limit=f, identified=identified)
+        for a, f in zip(*rows, strict=True)
+    ]
+
+
+def square(rows: int = 60) -> World:
+    """Return a square that the line x + y <= 1 + s cuts; every row is at a corner."""
+    random = np.random.default_rng(0)
+    features = np.column_stack([np.ones(rows), random.uniform(0.2, 0.8, rows)])
+    a, f = np.ones((1, 2)), np.ones((1, 2))
+    upper = np.array([[1.0, 0.0], [1.0, 0.0]])
+    region = FacetRows(np.zeros((0, 2)), np.zeros((0, 2)), np.zeros((2, 2)), upper, a, f)
+    costs = random.normal(size=(rows, 2))
+    return World(region, features, costs, region.solve(features, costs).decisions)
+
+
+def test_a_facet_needs_three_rows_beyond_its_rank() -> None:
+    world = square()
+    on = world.on()[:, 0]
+    right = on & (world.decisions[:, 0] > world.decisions[:, 1])
+    corners = np.flatnonzero(right)[:3], np.flatnonzero(on & ~right)[:3]
+    for beyond, determined in ((2, False), (3, True)):
+        # Four coordinates: the rows on the facet have rank three.
+        chosen = np.concatenate(corners)[: 3 + beyond]
+        rows = np.concatenate([chosen, np.flatnonzero(~on)])
+        _, sure = determined_facets(world.truth(), world.features[rows], world.decisions[rows])
+        assert sure.tolist() == [determined]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_truth_is_recovered_whatever_its_form(seed: int) -> None:
+    world = draw_world(seed)
+    random = np.random.default_rng(seed)
+    truth, region = world.truth(), world.region
+    factors = random.uniform(0.1, 10.0, (len(truth.a), 1))
+    along = random.normal(size=(len(truth.a), len(region.E)))
+    other = Inequalities(factors * truth.a + along @ region.E, factors * truth.f + along @ region.e)
+    found = count_recovered(table(other), truth, world.features, world.decisions)
+    assert found.determined > 0
+    assert found.recovered == found.determined
+    assert found.true == found.identified == len(truth.a)

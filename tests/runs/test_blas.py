@@ -9,6 +9,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import feaslearn as fl
 from feaslearn.runs import one_blas_thread
+from registry import fit_to
 
 
 def threads() -> int:
@@ -50,8 +51,7 @@ def test_fits_hold_it(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(fl.trainers.Annealing, "search", looking)
     trainer = fl.trainers.Annealing(max_iter=2, ridge=0.1)
-    model = fl.RegionRegressor(fl.Affine(fl.Simplex(2)), cost=data.cost, trainer=trainer)
-    model.fit(data.signals, data.decisions)
+    fit_to(data, fl.Affine(fl.Simplex(2)), trainer=trainer)
     assert threads() == 2
     assert seen
     assert all(found == 1 for found in seen)

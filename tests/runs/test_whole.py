@@ -23,7 +23,7 @@ def test_after_an_error_the_old_model_decides() -> None:
     model, wider = fitted(), np.hstack([DATA.signals, DATA.signals[:, -1:] ** 2])
     before = model.predict(DATA.signals)
     model.set_params(hypothesis=fl.Minkowski("auto"), trainer=fl.trainers.Convex(max_seconds=1e-9))
-    with pytest.raises(TimeLimitError):
+    with pytest.raises(TimeLimitError, match="max_seconds=1e-09 was over before there was any"):
         model.fit(wider, DATA.decisions)
     np.testing.assert_array_equal(model.predict(DATA.signals), before)
     assert isinstance(model.hypothesis, fl.Minkowski)

@@ -11,25 +11,11 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import TimeLimitError
-from feaslearn.runs import Clock, OutOfTime
+from feaslearn.runs import Clock
 from feaslearn.trainers import selection
+from registry import fit_to
 
 POWER = fl.datasets.make_power5(300, noise=0.1, random_state=0)
-
-
-def test_no_model_in_time_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
-    def late(*_: object, **__: object) -> None:
-        raise OutOfTime
-
-    monkeypatch.setattr(fl.trainers.Convex, "search", late)
-    trainer = fl.trainers.Convex(max_seconds=3.0)
-    model = fl.RegionRegressor(
-        fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant"), cost=POWER.cost, trainer=trainer
-    )
-    with pytest.raises(
-        TimeLimitError, match=r"max_seconds=3\.0 was over before there was any model"
-    ):
-        model.fit(POWER.signals, POWER.decisions)
 
 
 def test_chunks_that_cannot_be_read_in_time() -> None:
@@ -62,15 +48,13 @@ def test_a_search_returns_its_best_so_far(
 ) -> None:
     asked = count()
     monkeypatch.setattr(Clock, "out", lambda clock: clock.limited and next(asked) >= looks)
-    model = fl.RegionRegressor(
-        hypothesis, cost=POWER.cost, trainer=trainer(max_seconds=1e6), random_state=0
-    )
     try:
-        result = model.fit(POWER.signals[:60], POWER.decisions[:60]).result_
+        model = fit_to(POWER[:60], hypothesis, trainer=trainer(max_seconds=1e6))
     except TimeLimitError:  # not even the first candidate was trained
         assert hypothesis is None
         assert looks < 40
         return
+    result = model.result_
     assert result.status == "time limit" or next(asked) < looks  # or it was done before
     assert np.isfinite(result.objective)
     assert np.isfinite(model.predict(POWER.signals)).all()
@@ -89,8 +73,7 @@ def test_a_selection_that_comes_to_the_deadline_returns_what_it_trained_first(
         return trained(*arguments, **options)
 
     monkeypatch.setattr(selection, "train_once", last)
-    model = fl.RegionRegressor(None, cost=POWER.cost, trainer=fl.trainers.Auto(1e6), random_state=0)
-    model.fit(POWER.signals, POWER.decisions)
+    model = fit_to(POWER, trainer=fl.trainers.Auto(1e6))
     assert model.result_.status == "time limit"
     assert isinstance(model.hypothesis_, fl.Facets)
     assert any("selection of a hypothesis" in text for text in model.result_.warnings)

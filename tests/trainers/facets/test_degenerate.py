@@ -9,18 +9,11 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.hypotheses.facet_rows import FacetRows
-from feaslearn.known import KnownLimits
-from feaslearn.trainers.facets import Learned, Task, learn_facets
 from feaslearn.trainers.facets.hyperplanes import identified
-from trainers.facets.worlds import World, make_world
+from registry import known_limits
+from trainers.facets.worlds import World, learn, make_world
 
 Array = np.ndarray
-
-
-def learn(world: World, **options) -> Learned:
-    found = learn_facets(Task(*world[1:], np.random.default_rng(0), **options), exact=True)
-    assert found is not None
-    return found
 
 
 def with_facets(world: World, a: Array, f: Array) -> World:
@@ -95,7 +88,7 @@ WORLDS: dict[str, Callable[[], World]] = {
 @pytest.mark.parametrize("name", WORLDS)
 def test_degenerate_rows(name: str) -> None:
     world = WORLDS[name]()
-    found, plain = learn(world), learn(world, max_facets=0)
+    found, plain = learn(world, exact=True), learn(world, exact=True, max_facets=0)
     size = max(1.0, float(np.abs(world.decisions).max()))
     assert found.rows.largest_violation(world.features, world.decisions).max() < 1e-6 * size
     error = []
@@ -105,10 +98,6 @@ def test_degenerate_rows(name: str) -> None:
         error.append(((solved.decisions - world.decisions) ** 2).sum())
     assert error[0] <= error[1] + 1e-9
     assert len(found.unexplained) == len(world.features)
-
-
-def test_redundant_and_parallel_facets_are_left_out() -> None:
-    assert len(learn(parallel()).kind) <= 4
 
 
 # Known bounds in the place of those that were not seen.
@@ -144,9 +133,8 @@ def test_a_known_bound_replaces_one_that_was_not_seen(noise: float, near: float)
 
 def test_a_known_bound_that_moves_replaces_one_that_was_not_seen() -> None:
     world = plant_and_store()
-    none, every = np.zeros((0, 2)), np.full((200, 2), np.inf)
     moving = np.column_stack([np.full(200, -np.inf), -world.features[:, 2]])
-    known = KnownLimits(none, none, np.zeros((200, 0)), moving, every, np.zeros((200, 0)))
+    known = known_limits(200, 2, lower=moving)
     lower = learn(world, known=known).rows.lower
     assert (world.features @ lower[1] <= moving[:, 1]).all()
 
@@ -157,8 +145,7 @@ def test_a_known_bound_moves_no_column_that_prices_would_have_moved() -> None:
     N = len(world.features)
     costs = np.column_stack([world.costs, np.full(N, -5.0)])
     off = World(None, world.features, costs, np.column_stack([world.decisions, np.zeros(N)]))  # type: ignore[arg-type]
-    none, every = np.zeros((0, 5)), np.full((N, 5), 2.0)
-    known = KnownLimits(none, none, np.zeros((N, 0)), 0.0 * every, every, np.zeros((N, 0)))
+    known = known_limits(N, 5, lower=0.0, upper=2.0)
     solved = learn(off, known=known).rows.solve(off.features, off.costs, known)
     np.testing.assert_allclose(solved.decisions, off.decisions, atol=1e-6)
 

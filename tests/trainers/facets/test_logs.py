@@ -12,11 +12,11 @@ from feaslearn.trainers.facets.exceptional import exceptional_rows
 from feaslearn.trainers.facets.noise import Noise, noise_profiles
 from feaslearn.trainers.facets.polish import Vertices, dual_rows, least_norm, newton, steps
 from feaslearn.trainers.facets.rows import column_steps, standard_rows
+from registry import fit_to
 
 
 def fitted(log: Log) -> fl.RegionRegressor:
-    model = fl.RegionRegressor(fl.Facets(), cost=log.cost, random_state=0)
-    return model.fit(log.signals, log.decisions)
+    return fit_to(log, fl.Facets())
 
 
 def r2(log: Log) -> float:
@@ -41,22 +41,16 @@ def test_noise_in_proportion_to_the_value(level: float) -> None:
 
 
 def test_values_shared_at_zero_prove_nothing() -> None:
-    log = draw("network", "value", 0.02, 3)
-    features, costs = columns(log)
-    rows, _ = standard_rows(features, costs, log.decisions)
-    assert rows.shares_zero
-    assert not rows.exact
-    exact = draw("network", "exact", 0.0, 3)
-    rows, _ = standard_rows(*columns(exact), exact.decisions)
-    assert rows.exact
-
-
-def test_only_noise_that_grows_leaves_zeros() -> None:
+    """Only noise that grows with the value leaves zeros."""
     log = draw("network", "value", 0.02, 3)
     rows, units = standard_rows(*columns(log), log.decisions)
+    assert rows.shares_zero
+    assert not rows.exact
     (profile,) = noise_profiles(rows)
     values = log.decisions[:, units.moving] / rows.scale
     assert np.corrcoef(profile.ravel(), values.ravel())[0, 1] > 1.0 - 1e-6
+    exact = draw("network", "exact", 0.0, 3)
+    assert standard_rows(*columns(exact), exact.decisions)[0].exact
 
 
 def test_the_error_of_a_slack() -> None:
@@ -126,49 +120,43 @@ def test_more_than_a_few_rows_are_no_exceptions() -> None:
 # Steps that keep explained decisions optimal.
 
 
-class Case:
-    """A polygon with a moving side, rows of it, and their decisions."""
+def polygon(seed: int) -> tuple[FacetRows, np.ndarray, np.ndarray]:
+    """Return a polygon with moving sides, features and costs."""
+    random = np.random.default_rng(seed)
+    F = np.column_stack([np.ones(60), random.uniform(size=60)])
+    c = random.normal(size=(60, 2))
+    a, f = np.array([[0.8, 0.6], [-0.6, 0.8]]), np.array([[0.9, 0.4], [0.7, 0.1]])
+    side = np.array([[1.0, 0.0], [1.0, 0.0]])
+    rows = FacetRows(np.zeros((0, 2)), np.zeros((0, 2)), -side, side, a, f)
+    return rows, F, c / np.linalg.norm(c, axis=1, keepdims=True)
 
-    def __init__(self, seed: int) -> None:
-        random = np.random.default_rng(seed)
-        self.F = np.column_stack([np.ones(60), random.uniform(size=60)])
-        self.c = random.normal(size=(60, 2))
-        self.c /= np.linalg.norm(self.c, axis=1, keepdims=True)
-        self.a = np.array([[0.8, 0.6], [-0.6, 0.8]])
-        self.f = np.array([[0.9, 0.4], [0.7, 0.1]])
-        self.lower, self.upper = np.full(2, -1.0), np.full(2, 1.0)
 
-    def solve(self, step: np.ndarray | None = None):
-        a, f, lower, upper = self.a, self.f, self.lower, self.upper
-        if step is not None:
-            rows = step[:8].reshape(2, 4)
-            a, f = a + rows[:, :2], f + rows[:, 2:]
-            lower, upper = lower + step[8:10], upper + step[10:]
-        none = np.zeros((0, 2))
-        one = np.array([[1.0, 0.0]])
-        ends = lower[:, None] * one, upper[:, None] * one
-        parts = map(np.ascontiguousarray, (none, none, *ends, a, f))
-        return FacetRows(*parts).solve(self.F, self.c)
+def stepped(rows: FacetRows, step: np.ndarray) -> FacetRows:
+    """Return the polygon with other coefficients of its sides, and other bounds."""
+    sides, ends = step[:8].reshape(2, 4), step[8:].reshape(2, 2, 1) * [1.0, 0.0]
+    a, f = rows.a + sides[:, :2], rows.f + sides[:, 2:]
+    parts = map(np.ascontiguousarray, (rows.lower + ends[0], rows.upper + ends[1], a, f))
+    return FacetRows(rows.E, rows.e, *parts)
 
-    def vertices(self, y: np.ndarray, prices: np.ndarray) -> Vertices:
-        at = y < self.lower + 1e-9, y > self.upper - 1e-9
-        return Vertices(self.a, 0, prices > 1e-9, *at, *at)
+
+def vertices(rows: FacetRows, y: np.ndarray, prices: np.ndarray) -> Vertices:
+    at = y < -1.0 + 1e-9, y > 1.0 - 1e-9
+    return Vertices(rows.a, 0, prices > 1e-9, *at, *at)
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_newton_step_is_that_of_finite_differences(seed: int) -> None:
-    case = Case(seed)
-    found = case.solve()
+    rows, F, c = polygon(seed)
+    found = rows.solve(F, c)
     random = np.random.default_rng(100 + seed)
     miss, w = random.normal(size=found.decisions.shape), random.uniform(0.5, 2.0, (60, 2))
-    points = case.vertices(found.decisions, found.prices)
-    z = np.hstack([-found.decisions, case.F])
-    step = newton(points, z, miss, w, np.full(12, 1e-3))
+    points = vertices(rows, found.decisions, found.prices)
+    step = newton(points, np.hstack([-found.decisions, F]), miss, w, np.full(12, 1e-3))
     J = np.zeros((60, 2, 12))
     size = 1e-6
     for k in range(12):
-        moved = [case.solve(sign * size * np.eye(12)[k]).decisions for sign in (1.0, -1.0)]
-        J[:, :, k] = (moved[0] - moved[1]) / (2.0 * size)
+        ends = [stepped(rows, sign * size * np.eye(12)[k]).solve(F, c) for sign in (1.0, -1.0)]
+        J[:, :, k] = (ends[0].decisions - ends[1].decisions) / (2.0 * size)
     H = np.einsum("ijk,ij,ijl->kl", J, w, J) + 1e-3 * np.eye(12)
     np.testing.assert_allclose(step.H, H, atol=1e-4)
     np.testing.assert_allclose(step.g, np.einsum("ijk,ij,ij->k", J, w, miss), atol=1e-4)
@@ -176,17 +164,15 @@ def test_the_newton_step_is_that_of_finite_differences(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_a_step_that_keeps_dual_rows_keeps_active_limits(seed: int) -> None:
-    case = Case(seed)
-    found = case.solve()
-    points = case.vertices(found.decisions, found.prices)
-    z, every = np.hstack([-found.decisions, case.F]), np.arange(60)
-    kept = dual_rows(points, every, case.c, np.eye(2), 4)
+    rows, F, c = polygon(seed)
+    found = rows.solve(F, c)
+    points = vertices(rows, found.decisions, found.prices)
+    kept = dual_rows(points, np.arange(60), c, np.eye(2), 4)
     assert kept[1].min() > -1e-9
-    random = np.random.default_rng(seed)
-    miss = 3.0 * random.normal(size=(60, 2))
+    miss = 3.0 * np.random.default_rng(seed).normal(size=(60, 2))
+    z = np.hstack([-found.decisions, F])
     step = newton(points, z, miss, np.ones((60, 2)), np.full(12, 1e-3))
-    none = kept[0][:0], kept[1][:0]
-    free, careful, *_ = steps(step, kept, none)
+    free, careful, *_ = steps(step, kept, (kept[0][:0], kept[1][:0]))
     least = [float((kept[1] + kept[0] @ each[:8]).min()) for each in (free, careful)]
     assert least[0] < -1e-6  # the free step makes some decision suboptimal to first order
     assert least[1] > -1e-6

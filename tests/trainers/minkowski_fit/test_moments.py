@@ -19,26 +19,6 @@ def random_rows(random: np.random.Generator, same: bool, gaps: bool) -> Rows:
     return Rows(points, psi, phi, decisions, random.uniform(size=40))
 
 
-@pytest.mark.parametrize("same", [True, False])
-@pytest.mark.parametrize("gaps", [True, False])
-def test_the_loss_from_moments_is_the_loss(same: bool, gaps: bool) -> None:
-    random = np.random.default_rng(0)
-    rows = random_rows(random, same, gaps)
-    split = Split(rows.psi.shape[1], 3, knotted=not same, offset=True)
-    found = Moments.of(rows, split)
-    for _ in range(3):
-        a, b = random.normal(size=(5, rows.psi.shape[1])), random.normal(size=(3, 2))
-        errors = np.nan_to_num(rows.predict(a, b) - rows.decisions)
-        assert found.value(a, b) == pytest.approx(float(rows.weights @ (errors**2).sum(axis=1)))
-        other = a + random.normal(size=a.shape), b + random.normal(size=b.shape)
-        assert found.rise(a, b, *other) == pytest.approx(found.value(*other) - found.value(a, b))
-    chosen = np.arange(40) < 15
-    halves = [Rows(*(array[part] for array in rows)) for part in (chosen, ~chosen)]
-    parts = Moments.total([Moments.of(half, split) for half in halves])
-    for one, other in zip(parts, found, strict=True):
-        np.testing.assert_allclose(one, other, atol=1e-12)
-
-
 @pytest.mark.parametrize("offset", [True, False])
 @pytest.mark.parametrize("same", [True, False])
 @pytest.mark.parametrize("gaps", [True, False])
