@@ -84,7 +84,7 @@ MODELS: dict[str, Model] = {
     ),
     "affine, few steps": lambda n: (
         fl.Affine(fl.Simplex(2)),
-        fl.trainers.Annealing(max_iter=5, n_starts=1, ridge=0.1),
+        fl.trainers.Annealing(max_iter=5, n_starts=2, ridge=0.1),
     ),
     "facets": lambda n: (
         fl.Facets(max_facets=1),
@@ -109,8 +109,3 @@ def fitted(problem: Tiny, model: str, **parameters: Any) -> fl.RegionRegressor:
 def predicted(problem: Tiny, model: str, **parameters: Any) -> Array:
     """Return what the model of a problem predicts for new signals."""
     return np.asarray(fitted(problem, model, **parameters).predict(problem.new))
-
-
-def assert_same(one: Array, other: Array, problem: Tiny) -> None:
-    """Hold that two predictions are the same but for rounding."""
-    np.testing.assert_allclose(one, other, rtol=0.0, atol=AGREE * problem.spread)

@@ -15,23 +15,13 @@ from feaslearn.exceptions import (
     UnsupportedError,
 )
 from feaslearn.sets import AffineImage
-from registry import BINARY_SETS, cube
-
-
-@pytest.mark.parametrize("name", BINARY_SETS)
-def test_every_binary_set_is_discrete(name: str) -> None:
-    assert BINARY_SETS[name]().discrete
+from registry import BINARY_SETS, cube, fit_to
 
 
 def test_the_points_of_a_knapsack_are_those_that_fit() -> None:
     found = BINARY_SETS["binary-knapsack"]().vertices()
     fitting = [z for z in product((1.0, 0.0), repeat=4) if np.dot(z, [2, 3, 4, 1]) <= 5.0]
     np.testing.assert_array_equal(found, fitting)
-
-
-def test_every_entry_of_a_binary_point_is_one_or_zero() -> None:
-    square = fl.Polytope(*cube(2), binary=True)
-    assert square.contains([[1.0, 0.5], [1.0, 0.0], [0.5, 0.5]]).tolist() == [False, True, False]
 
 
 def test_the_hull_is_not_the_relaxation() -> None:
@@ -59,7 +49,7 @@ def test_regions_and_hypotheses_are_convex() -> None:
     data = fl.datasets.make_switch(20, random_state=0)
     for hypothesis in (fl.Affine(points), fl.Minkowski([fl.Term(points)])):
         with pytest.raises(fl.exceptions.FeaslearnError, match=r"feaslearn\.paper"):
-            fl.RegionRegressor(hypothesis, cost=data.cost).fit(data.signals, data.decisions)
+            fit_to(data, hypothesis)
 
 
 def test_a_region_of_points() -> None:
