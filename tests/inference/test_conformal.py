@@ -10,12 +10,12 @@ import pytest
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError, UnsupportedError
 from feaslearn.regressor import Bands
+from registry import fit_to
 
 
 def fitted(noise: float = 0.2, count: int = 150) -> tuple[fl.Decisions, fl.RegionRegressor]:
     data = fl.datasets.make_power5(1150, noise=noise, random_state=0)
-    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=data.cost, random_state=0)
-    return data, model.fit(data.signals[:count], data.decisions[:count])
+    return data, fit_to(data[:count], fl.Minkowski.hypersimplices(3))
 
 
 @pytest.mark.parametrize("rows", [60, 200])
