@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
 
 from feaslearn.datasets import AffineRows, LinearProgram
 from feaslearn.exceptions import (
@@ -32,58 +31,6 @@ def test_evaluate_is_constant_plus_slope_times_signal() -> None:
 def test_bad_rows_are_refused(constant: list[float], slope: list[float], message: str) -> None:
     with pytest.raises(DataError, match=message):
         AffineRows(constant, slope)
-
-
-def random_program(seed: int) -> tuple[LinearProgram, np.ndarray, np.ndarray]:
-    """A bounded program that is feasible at every signal drawn, with integer data (ties)."""
-    rng = np.random.default_rng(seed)
-    m, v, n, k, n_samples = 4, 6, 3, 2, 12
-    matrix = rng.integers(-1, 2, size=(m, v)).astype(float)
-    signals = rng.integers(0, 3, size=(n_samples, k)).astype(float)
-    slope = rng.integers(-1, 2, size=(m, k)).astype(float)
-    slope[3] = 0.0
-    center = rng.integers(0, 2, size=v)
-    # Rows: one equation that follows the signal through a free variable, one-sided, two-sided.
-    matrix[0, -1] = 1.0
-    lower = np.zeros(v)
-    upper = np.full(v, 3.0)
-    lower[-1], upper[-1] = -np.inf, np.inf
-    matrix[1:, -1] = 0.0
-    reach = np.abs(slope).sum(axis=1) * 2.0
-    base = matrix @ center
-    low = np.array([0.0, base[1] - reach[1], -np.inf, base[3] - 1.0])
-    high = np.array([0.0, np.inf, base[2] + reach[2], base[3] + 1.0])
-    rows = [
-        AffineRows(side, np.where(np.isfinite(side)[:, None], slope, 0.0)) for side in (low, high)
-    ]
-    program = LinearProgram(matrix, rows[0], rows[1], lower, upper, n)
-    return program, signals, rng.integers(-1, 3, size=(n_samples, n)).astype(float)
-
-
-def cold_value(program: LinearProgram, signal: np.ndarray, cost: np.ndarray) -> float:
-    low, high = program.row_lower.evaluate([signal])[0], program.row_upper.evaluate([signal])[0]
-    matrix = program.matrix.toarray()
-    up, down = np.isfinite(high), np.isfinite(low)
-    answer = linprog(
-        np.concatenate([cost, np.zeros(matrix.shape[1] - len(cost))]),
-        A_ub=np.vstack([matrix[up], -matrix[down]]),
-        b_ub=np.concatenate([high[up], -low[down]]),
-        bounds=np.column_stack([program.lower, program.upper]),
-        method="highs-ipm",
-    )
-    assert answer.status == 0
-    return float(answer.fun)
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_warm_batches_agree_with_a_cold_interior_point_solve(seed: int) -> None:
-    program, signals, costs = random_program(seed)
-    values = program.optimal_value(signals, costs)
-    expected = [cold_value(program, s, c) for s, c in zip(signals, costs, strict=True)]
-    np.testing.assert_allclose(values, expected, atol=1e-7)
-    decisions = program.solve(signals, costs)
-    np.testing.assert_allclose((decisions * costs).sum(axis=1), values, atol=1e-9)
-    assert program.distance_to_feasible(decisions, signals).max() < 1e-8
 
 
 def box(n_rows: int = 1) -> LinearProgram:
