@@ -8,11 +8,8 @@ import numpy as np
 import pytest
 import sklearn
 import sklearn.exceptions
-from sklearn.compose import ColumnTransformer
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder
+from sklearn.model_selection import cross_val_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import feaslearn as fl
@@ -68,15 +65,6 @@ def test_threads_may_predict_at_once() -> None:
         np.testing.assert_array_equal(predicted, alone[i % len(batches)])
 
 
-def test_grid_search_over_the_size_of_the_set() -> None:
-    search = GridSearchCV(quick(), {"hypothesis__primitive__p": [1, 3]}, cv=3)
-    search.fit(TRAIN.signals, TRAIN.decisions, sample_weight=np.ones(len(TRAIN)))
-    assert set(search.cv_results_["param_hypothesis__primitive__p"]) == {1, 3}
-    chosen = search.best_estimator_
-    assert chosen.hypothesis_.primitive.p == search.best_params_["hypothesis__primitive__p"]
-    assert search.score(TEST.signals, TEST.decisions) == chosen.score(TEST.signals, TEST.decisions)
-
-
 def test_costs_are_routed_through_cross_validation() -> None:
     with sklearn.config_context(enable_metadata_routing=True):
         model = quick(
@@ -91,33 +79,6 @@ def test_costs_are_routed_through_cross_validation() -> None:
     rest = TRAIN[:50]
     expected = model.score(rest.signals, rest.decisions, costs=rest.cost_matrix)
     assert scores[0] == pytest.approx(expected)
-
-
-def categorical() -> tuple[np.ndarray, np.ndarray]:
-    """Two prices and one of three sites; the site alone says how much is bought of the cheaper."""
-    random = np.random.default_rng(0)
-    prices, site = random.uniform(size=(90, 2)), random.integers(3, size=90)
-    cheaper = np.eye(2)[prices.argmin(axis=1)]
-    return np.column_stack([prices, site]), cheaper + 0.5 * (site == 1)[:, None]
-
-
-def test_categories_in_a_pipeline() -> None:
-    pandas = pytest.importorskip("pandas")
-    signals, decisions = categorical()
-    X = pandas.DataFrame(signals[:, :2], columns=["price_a", "price_b"], index=range(5, 95))
-    X["site"] = np.array(["north", "south", "west"])[signals[:, 2].astype(int)]
-    y = pandas.DataFrame(decisions, columns=["a", "b"], index=X.index)
-    encode = ColumnTransformer(
-        [("site", OneHotEncoder(sparse_output=False), ["site"])],
-        remainder="passthrough",
-        verbose_feature_names_out=False,
-    ).set_output(transform="pandas")
-    region = fl.RegionRegressor(
-        fl.Minkowski([fl.Term(fl.Simplex(2))], scale="constant"), cost=["price_a", "price_b"]
-    )
-    model = make_pipeline(encode, region).fit(X, y)
-    pandas.testing.assert_frame_equal(model.predict(X), y)
-    assert model.score(X, y) == pytest.approx(1.0)
 
 
 def test_regions_by_every_kind_of_row() -> None:
