@@ -10,9 +10,8 @@ import pytest
 import facet_worlds
 import facets_few_rows
 import pglib
-from common.facet_truth import Inequalities, count_recovered, determined_facets
-from common.worlds import World, draw_world
-from feaslearn.hypotheses.facet_rows import FacetRows
+from common.facet_truth import Inequalities, count_recovered
+from common.worlds import draw_world
 
 
 def test_grids_are_learned_and_compared_with_the_truth(capsys: pytest.CaptureFixture[str]) -> None:
@@ -49,30 +48,6 @@ def table(rows: Inequalities, identified: bool = True) -> list[SimpleNamespace]:
         SimpleNamespace(normal=a, limit=f, identified=identified)
         for a, f in zip(*rows, strict=True)
     ]
-
-
-def square(rows: int = 60) -> World:
-    """Return a square that the line x + y <= 1 + s cuts; every row is at a corner."""
-    random = np.random.default_rng(0)
-    features = np.column_stack([np.ones(rows), random.uniform(0.2, 0.8, rows)])
-    a, f = np.ones((1, 2)), np.ones((1, 2))
-    upper = np.array([[1.0, 0.0], [1.0, 0.0]])
-    region = FacetRows(np.zeros((0, 2)), np.zeros((0, 2)), np.zeros((2, 2)), upper, a, f)
-    costs = random.normal(size=(rows, 2))
-    return World(region, features, costs, region.solve(features, costs).decisions)
-
-
-def test_a_facet_needs_three_rows_beyond_its_rank() -> None:
-    world = square()
-    on = world.on()[:, 0]
-    right = on & (world.decisions[:, 0] > world.decisions[:, 1])
-    corners = np.flatnonzero(right)[:3], np.flatnonzero(on & ~right)[:3]
-    for beyond, determined in ((2, False), (3, True)):
-        # Four coordinates: the rows on the facet have rank three.
-        chosen = np.concatenate(corners)[: 3 + beyond]
-        rows = np.concatenate([chosen, np.flatnonzero(~on)])
-        _, sure = determined_facets(world.truth(), world.features[rows], world.decisions[rows])
-        assert sure.tolist() == [determined]
 
 
 @pytest.mark.parametrize("seed", range(4))

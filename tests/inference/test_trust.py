@@ -89,26 +89,6 @@ def test_known_limits_need_not_be_seen() -> None:
     assert trust.trusted.all()
 
 
-def test_the_shadow_price_is_that_of_the_printed_limit() -> None:
-    """One unit more on the right-hand side of the text saves what the table says."""
-    data, model = power()
-    rows = model.hypothesis_.rows(model.theta_, 3, 6)
-    features = model.features_.transform(data.signals[:500])
-    costs = data.cost_matrix[:500]
-    before = np.einsum("ij,ij->i", costs, rows.solve(features, costs).decisions)
-    step = 1e-6
-    seen = model._seen.rows
-    names = seen.names[6 : 6 + len(rows.a)]
-    for j, name in enumerate(names):
-        scale = seen.scales[6 + j]
-        f = rows.f.copy()
-        f[j, 0] += step / scale
-        after = rows.with_facets(rows.a, f).solve(features, costs).decisions
-        saved = (before - np.einsum("ij,ij->i", costs, after)) / step
-        (facet,) = (facet for facet in model.facets_ if facet.name == name)
-        assert facet.price == pytest.approx(saved[saved > 1e-6].mean(), rel=1e-3)
-
-
 def test_bounds_and_explanations_mark_what_one_row_reached() -> None:
     _, model = power()
     assert "upper not seen" in model.facets_.bounds[2]

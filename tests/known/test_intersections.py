@@ -30,13 +30,12 @@ SETS = tuple(name for name in ONE_OF_EACH if example(name).dimension <= 6)
 def limits_around(center: Array, rng: np.random.Generator, balance: bool) -> KnownLimits:
     """Return constraints of one sample that a point satisfies."""
     n = len(center)
-    G = rng.normal(size=(1, n))
-    E = rng.normal(size=(int(balance), n))
+    G, E = rng.normal(size=(1, n)), rng.normal(size=(int(balance), n))
     width = rng.uniform(0.05, 1.0, n)
     lower = np.where(rng.random(n) < 0.3, -np.inf, center - width)
     upper = np.where(rng.random(n) < 0.3, np.inf, center + width)
-    g = G @ center - 0.3
-    return KnownLimits(G, E, g[None], lower[None], upper[None], (E @ center)[None])
+    sides = {"lower": lower, "upper": upper, "g": G @ center - 0.3, "e": E @ center}
+    return known_limits(1, n, G=G, E=E, **sides)
 
 
 @pytest.mark.parametrize("name", SETS)
