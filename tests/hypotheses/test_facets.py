@@ -170,7 +170,7 @@ def polygon(sides: int, rows: int, seed: int) -> tuple[Array, Array]:
 
 
 def test_all_sides_of_a_polygon_of_a_hundred_are_kept(tmp_path: Path) -> None:
-    prices, decisions = polygon(100, 1500, 0)
+    prices, decisions = polygon(100, 3000, 0)
     model = fl.RegionRegressor(fl.Facets(), cost=[0, 1], random_state=0).fit(prices, decisions)
     assert len(model.facets_) == 100
     unseen, expected = polygon(100, 1000, 1)

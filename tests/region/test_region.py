@@ -16,7 +16,6 @@ from feaslearn.hypotheses.constrained import Constrained
 from feaslearn.hypotheses.hypothesis import Layout
 from feaslearn.known import KnownShape
 from feaslearn.region import RegionForm, Row, minimize
-from feaslearn.region.form import RELAX_FACET
 from feaslearn.sets import AffineImage, HalfSpaces
 from registry import (
     ONE_OF_EACH,
@@ -317,8 +316,7 @@ class Ramp(fl.hypotheses.Hypothesis):
         b = np.vstack(
             [np.tile(limits[0], (sizes[0], 1)), np.zeros((n, k)), np.tile(limits[1], (sizes[2], 1))]
         )
-        labels = [Row("facet", f"row {i}", RELAX_FACET) for i in range(len(A))]
-        return RegionForm.of_rows(A, b.T, labels=labels)
+        return RegionForm.of_rows(A, b.T)
 
 
 def test_a_hypothesis_of_rows_alone() -> None:

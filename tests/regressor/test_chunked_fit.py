@@ -197,7 +197,7 @@ def test_single_precision_is_the_fit_to_the_same_numbers(
 ) -> None:
     for module in ("checks", "training"):  # tables of more rows are not copied
         monkeypatch.setattr(f"feaslearn.regressor.{module}.FEW_ROWS", 0)
-    signals, decisions = (table.astype(np.float32) for table in samples(2000))
+    signals, decisions = (table.astype(np.float32) for table in samples(8200))
     model = fl.RegionRegressor(hypothesis, cost=[0, 1, 2], trainer=trainer, random_state=0)
     single = model.fit(signals, decisions).theta_
     in_columns = np.asfortranarray(signals, dtype=float), np.asfortranarray(decisions, dtype=float)

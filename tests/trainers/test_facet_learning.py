@@ -54,6 +54,14 @@ def test_no_facet_where_decisions_ignore_prices() -> None:
     assert invented == 0
 
 
+@pytest.mark.parametrize("count", [1, 2, 5, 9])
+def test_few_rows(count: int) -> None:
+    case = random_polytope(2, n=3, n_samples=count, balance=False)
+    model = fit(case.signals, case.decisions, case.costs)
+    assert np.isfinite(model.theta_).all()
+    assert np.isfinite(model.predict(case.signals, costs=case.costs)).all()
+
+
 def test_incomplete_rows_are_left_out() -> None:
     case = random_polytope(3, n=3, n_samples=150, balance=True)
     decisions = case.decisions.copy()
@@ -113,7 +121,7 @@ def test_decisions_that_contradict_each_other_are_named() -> None:
 
 
 @pytest.mark.parametrize("noise", [0.0, 0.1])
-@pytest.mark.parametrize("balance", ["auto", [[1.0, 1.0, 1.0]], [[1.0, 1.0, 0.9]]])
+@pytest.mark.parametrize("balance", ["auto", None, [[1.0, 1.0, 1.0]], [[1.0, 1.0, 0.9]]])
 def test_bounds_and_equalities_that_are_given(balance: object, noise: float) -> None:
     """The last polish moves what was learned, and nothing else."""
     data = fl.datasets.make_power5(100, noise=noise, random_state=0)
@@ -123,7 +131,9 @@ def test_bounds_and_equalities_that_are_given(balance: object, noise: float) -> 
     np.testing.assert_array_equal(rows.lower[:, 0], lower)
     np.testing.assert_array_equal(rows.upper[:, 0], upper)
     assert not rows.upper[:, 1:].any()
-    if balance != "auto":
+    if balance is None:
+        assert not rows.E.any()
+    elif balance != "auto":
         E = np.array(balance)
         np.testing.assert_allclose(np.abs(rows.E), E / np.linalg.norm(E), atol=1e-9)
 

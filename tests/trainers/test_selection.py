@@ -11,7 +11,7 @@ import pytest
 import feaslearn as fl
 from feaslearn.data import Block, Samples
 from feaslearn.exceptions import UnsupportedError
-from feaslearn.trainers import Annealing, Convex, FacetLearning, selection
+from feaslearn.trainers import Annealing, Auto, Convex, FacetLearning, selection
 from feaslearn.trainers.automatic import choose_trainer
 from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.selection import Race, linear_policy, select
@@ -197,8 +197,9 @@ def test_the_smaller_limit_holds() -> None:
     for own, of_trainer in ((1e-6, None), (1e-6, 60.0), (60.0, 1e-6)):
         limits = {"trainer": Annealing(max_seconds=of_trainer), "max_seconds": own}
         assert fit_to(data, fl.Affine(fl.Simplex(6)), **limits).result_.status == "time limit"
-    with pytest.raises(fl.exceptions.DataError, match="max_seconds=0 is neither"):
-        fit_to(data, max_seconds=0)
+    for limit in ({"max_seconds": 0}, {"trainer": Auto(max_seconds=0)}):
+        with pytest.raises(fl.exceptions.DataError, match="max_seconds=0 is neither"):
+            fit_to(data, SUM, **limit)
 
 
 @pytest.mark.parametrize("name", DATA)

@@ -169,6 +169,16 @@ def test_a_redundant_limit_is_no_facet() -> None:
     assert len(learn(World(both, world.features, world.costs, found.decisions)).kind) == 2
 
 
+def test_a_rare_regime_is_signal() -> None:
+    """One row beyond all others moves the bound; no bound is trimmed."""
+    world = make_world(1, m=0, balance=False)
+    x = world.decisions.copy()
+    x[7, 0] = 3.0
+    found = learn(World(world.region, world.features, world.costs, x))
+    assert found.rows.upper[0, 0] >= 3.0
+    assert found.rows.largest_violation(world.features, x).max() < 1e-9
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_rounding_does_not_choose_between_columns_that_act_alike(seed: int) -> None:
     """Twins with nearly equal costs: coefficients that differ by rounding would order them."""
