@@ -67,26 +67,6 @@ def test_facets_do_not_learn_what_is_known() -> None:
     assert not model.parameters_["E"].any()
 
 
-def test_availability_of_each_sample_is_a_bound() -> None:
-    rng = np.random.default_rng(0)
-    table = np.column_stack(
-        [rng.uniform(1, 2, (60, 2)), rng.uniform(0.5, 1.5, 60), np.full(60, 2.0)]
-    )
-    cheap = table[:, 0] < table[:, 1]
-    first = np.where(cheap, table[:, 2], 2.0 - np.minimum(2.0, 1.8))
-    decisions = np.column_stack([first, 2.0 - first])
-    known = fl.Known(bounds=(0.0, [2, None]), balance=(np.ones(2), [3]))
-    for hypothesis in (
-        fl.Facets(),
-        fl.Minkowski("auto"),
-        fl.Minkowski([fl.Term(fl.Simplex(2))], scale="constant"),
-    ):
-        model = fl.RegionRegressor(hypothesis, cost=[0, 1], known=known, random_state=0)
-        x = model.fit(table, decisions).predict(table)
-        assert (x[:, 0] <= table[:, 2] + 1e-9).all()
-        assert np.abs(x.sum(axis=1) - 2.0).max() <= 1e-9
-
-
 def test_a_balance_that_no_region_of_the_class_satisfies_is_refused() -> None:
     with pytest.raises(DataError, match=r"no region with the bounds .* at row 0; row 1;"):
         fitted(fl.Facets(bounds=(0.0, 0.1)))

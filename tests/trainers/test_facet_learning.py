@@ -46,7 +46,7 @@ def test_no_facet_where_decisions_ignore_prices() -> None:
     invented = 0
     for seed in range(4):
         random = np.random.default_rng(100 + seed)
-        n, n_samples = int(random.integers(2, 6)), int(random.choice([50, 100]))
+        n, n_samples = int(random.integers(2, 6)), int(random.choice([40, 60]))
         signals, costs = random.normal(size=(n_samples, 2)), random.normal(size=(n_samples, n))
         draw = random.normal if seed % 2 else random.random
         model = fit(signals, draw(size=(n_samples, n)), costs)

@@ -204,19 +204,15 @@ def test_the_smaller_limit_holds() -> None:
 
 @pytest.mark.parametrize("name", DATA)
 def test_predictions_keep_what_facets_print(name: str) -> None:
+    """Predictions are checked against the rows of the table, with all digits."""
     model, test = selected(name), DATA[name](1)
+    assert hasattr(model, "facets_") == isinstance(model.hypothesis_, fl.Facets)
     if not hasattr(model, "facets_"):
-        assert not isinstance(model.hypothesis_, fl.Facets)
         return
-    keeps_what_it_prints(model, test)
-
-
-def keeps_what_it_prints(model: fl.RegionRegressor, test: fl.Decisions) -> None:
-    """Check predictions against the rows of the table, with all digits."""
     features = model.features_.transform(test.signals)
     n, k = test.decisions.shape[1], features.shape[1]
-    solved = model.hypothesis_.solve(model.theta_, features, np.array(test.cost_matrix))
-    decisions, features = model.predict(test.signals)[~solved.empty], features[~solved.empty]
+    empty = model.hypothesis_.solve(model.theta_, features, np.array(test.cost_matrix)).empty
+    decisions, features = model.predict(test.signals)[~empty], features[~empty]
     size = float(np.abs(decisions).max())
     for facet in model.facets_:
         assert (decisions @ facet.normal - features @ facet.limit).max() <= 1e-7 * size
