@@ -111,7 +111,7 @@ def test_threads_and_files_change_no_bit(problem: Tiny, model: str) -> None:
     np.testing.assert_array_equal(loaded.predict(problem.new), one.predict(problem.new))
 
 
-@given(tiny(), st.sampled_from(["scaled", "affine, few steps", "facets"]))
+@given(tiny(), st.sampled_from(["scaled", "affine", "facets"]))
 def test_a_written_region_has_the_same_optimum(problem: Tiny, model: str) -> None:
     region = fitted(problem, model).region(problem.signals[0])
     assert largest_difference(region, "mps", n_problems=2, seed=problem.seed) <= 1e-6

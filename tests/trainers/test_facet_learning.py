@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -158,7 +159,7 @@ def test_bounds_are_exact_where_two_rows_reached_them() -> None:
 # The table of learned constraints.
 
 
-def frames(names: tuple[str, ...] = ("p_g1", "p_g2", "p_g3")) -> tuple[pd.DataFrame, pd.DataFrame]:
+def frames() -> tuple[pd.DataFrame, pd.DataFrame]:
     """Three plants serve a load; the first two share a line of limit ``2 - 0.5 load``."""
     random = np.random.default_rng(0)
     costs, load = random.random((300, 3)), random.uniform(1.0, 2.0, 300)
@@ -171,19 +172,16 @@ def frames(names: tuple[str, ...] = ("p_g1", "p_g2", "p_g3")) -> tuple[pd.DataFr
             left -= most
             line -= most if j < 2 else 0.0
     signals = pd.DataFrame(np.column_stack([costs, load]), columns=["c1", "c2", "c3", "load"])
-    return signals, pd.DataFrame(decisions, columns=list(names))
+    return signals, pd.DataFrame(decisions, columns=["p_g1", "p_g2", "p_g3"])
 
 
-def fit_frames(signals: object, decisions: object, **options: object) -> fl.RegionRegressor:
-    hypothesis = options.pop("hypothesis", fl.Facets())
-    cost = options.pop("cost", [0, 1, 2])
-    model = fl.RegionRegressor(hypothesis, cost=cost, random_state=0, **options)
+def fit_frames(signals: Any, decisions: Any, hypothesis: Any = None) -> fl.RegionRegressor:
+    model = fl.RegionRegressor(hypothesis or fl.Facets(), cost=["c1", "c2", "c3"], random_state=0)
     return model.fit(signals, decisions)
 
 
-def test_the_hidden_line_is_written_in_names() -> None:
-    model = fit_frames(*frames(), cost=["c1", "c2", "c3"])
-    table = model.facets_
+def test_the_hidden_line_is_written_in_names_and_printed() -> None:
+    table = fit_frames(*frames()).facets_
     assert len(table) == 1
     assert table.equalities == ("p_g1 + p_g2 + p_g3 = load",)
     # Of all forms modulo the balance this has the fewest terms: p_g1 + p_g2 <= 2 - 0.5 load.
@@ -192,6 +190,13 @@ def test_the_hidden_line_is_written_in_names() -> None:
     assert "0 <= p_g1 <= 0.8" in table.bounds
     assert table[0].normal.sum() == pytest.approx(0.0, abs=1e-9)
     assert np.linalg.norm(table[0].normal) == pytest.approx(1.0)
+    lines = str(table).splitlines()
+    assert lines[0].split() == ["name", "facet", "binds", "worth", "in", "the", "data"]
+    assert lines[1].split()[0] == "facet_1"
+    assert len(lines[0]) == len(lines[1])
+    equality = "equality, or a limit that always binds"
+    assert lines[2:5] == [equality, "p_g1 + p_g2 + p_g3 = load", "bounds"]
+    assert len(lines) == 8
 
 
 def test_how_often_it_binds_and_what_it_costs() -> None:
@@ -206,19 +211,6 @@ def test_how_often_it_binds_and_what_it_costs() -> None:
     inner = (used > 1e-9) & (used < 0.8 - 1e-9)
     saved = [costs[i, 2] - costs[i, :2][free].max() for i, free in zip(rows, inner, strict=True)]
     assert facet.price == pytest.approx(np.mean(saved), rel=1e-6)
-
-
-def test_print_is_aligned() -> None:
-    lines = str(fit_frames(*frames()).facets_).splitlines()
-    assert lines[0].split() == ["name", "facet", "binds", "worth", "in", "the", "data"]
-    assert lines[1].split()[0] == "facet_1"
-    assert len(lines[0]) == len(lines[1])
-    assert lines[2:4] == [
-        "equality, or a limit that always binds",
-        "p_g1 + p_g2 + p_g3 = load",
-    ]
-    assert lines[4] == "bounds"
-    assert len(lines) == 8
 
 
 def test_units_do_not_hide_terms() -> None:
