@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from typing import Any
 
 import numpy as np
 from hypothesis import settings
@@ -15,6 +16,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import ArrayLike, NDArray
 
+import feaslearn as fl
+from feaslearn.known import KnownLimits
 from feaslearn.sets import (
     Box,
     Hypersimplex,
@@ -265,3 +268,20 @@ def size_of(name: str) -> float:
     """Return how large the points of the set of that name are, and at least one."""
     p = example(name).dimension
     return max(1.0, float(np.abs(example(name).minimum(np.vstack([np.eye(p), -np.eye(p)]))).max()))
+
+
+def known_limits(count: int, n: int, **given: ArrayLike) -> KnownLimits:
+    """Return known constraints of samples, none but those given; one right side is for all."""
+    rows = {key: np.asarray(given.get(key, np.zeros((0, n))), dtype=float) for key in "GE"}
+    sides: dict[str, ArrayLike] = {"g": np.zeros(0), "e": np.zeros(0), "lower": -np.inf}
+    widths = {"g": len(rows["G"]), "e": len(rows["E"]), "lower": n, "upper": n}
+    sides = {"upper": np.inf} | sides | given
+    for key, width in widths.items():
+        rows[key] = np.array(np.broadcast_to(sides[key], (count, width)), dtype=float)
+    return KnownLimits(**rows)
+
+
+def fit_to(data: Any, hypothesis: Any = None, **options: Any) -> fl.RegionRegressor:
+    """Return the model of a data set whose cost is that of the data."""
+    given = {"cost": data.cost, "random_state": 0} | options
+    return fl.RegionRegressor(hypothesis, **given).fit(data.signals, data.decisions)

@@ -62,6 +62,9 @@ class TestColumns:
             ([1, 1], "'price_2' is listed more than once; a constant cost is written with floats"),
             ([0, 1, 2], "the number of entries is 3, that of decisions 2"),
             (["*"], "the number of entries is 4, that of decisions 2"),
+            (["hydro_*", 0], "column 'hydro_*' is not among the signals; there are 'price_1'"),
+            ([-1, 0], "column -1 is not"),
+            ([True, 0], "True is neither the position nor the name"),
             ([0, None], "None is neither the position nor the name"),
             ([0.5, "wind"], "0.5 is neither the position nor the name"),
             (None, "None is not a list of columns"),
@@ -72,13 +75,6 @@ class TestColumns:
         (message,) = messages(specification)
         assert message.startswith("cost: ")
         assert words in message
-
-    def test_all_problems_are_said_together(self) -> None:
-        said = messages(["prise_1", 9, "demand"])
-        assert len(said) == 3
-        assert "price_1" in said[0]
-        assert "column 9" in said[1]
-        assert "entries is 3" in said[2]
 
 
 class TestConstant:

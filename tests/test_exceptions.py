@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import pickle
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -24,6 +25,18 @@ from feaslearn.exceptions import (
     UnsupportedError,
 )
 from feaslearn.messages import find_columns
+from feaslearn.parameters import (
+    FLAG,
+    NOT_NEGATIVE,
+    POSITIVE,
+    Constraints,
+    Either,
+    Integer,
+    Number,
+    check_declared,
+    require,
+)
+from feaslearn.regressor.checks import N_JOBS
 
 
 @pytest.mark.parametrize(
@@ -105,19 +118,70 @@ class TestFindColumns:
         assert find_columns(wanted, self.NAMES, 5, "cost", "here", problems) == found
         assert not problems
 
-    @pytest.mark.parametrize(
-        ("wanted", "message"),
-        [
-            ("demnad", "cost: column 'demnad' is not here; did you mean 'demand'?"),
-            ("wind_*", "cost: column 'wind_*' is not here; there are 'price_1'"),
-            (5, "cost: column 5 is not here; there are 5, counted from 0"),
-            (-1, "cost: column -1 is not here"),
-            (True, "cost: True is neither the position nor the name"),
-            (1.5, "cost: 1.5 is neither the position nor the name"),
-        ],
+
+# Declared constraints of parameters.
+
+INF, NAN = np.inf, np.nan
+
+
+@pytest.mark.parametrize(
+    ("constraint", "accepted", "refused", "words"),
+    [
+        (Integer(), [0, -3, np.int64(2)], [True, 1.0, "1", None], "an integer"),
+        (Integer(2), [2, np.int32(9)], [1, True, 2.5], "an integer >= 2"),
+        (N_JOBS, [None, -1, 1], [0, False], "an integer besides 0"),
+        (Number(0.0), [0, 0.0, INF, np.float32(1)], [-1e-9, NAN, True, "0"], "a number >= 0"),
+        (Number(0.0, above=True), [1e-9, INF], [0.0, NAN], "a positive number"),
+        (POSITIVE, [1e-9], [0, INF, NAN], "a finite positive number"),
+        (NOT_NEGATIVE, [0], [INF, -1], "a finite number >= 0"),
+        (Number(0.0, 1.0, True, True), [0.5], [0, 1], "a number between 0 and 1"),
+        (Number(0.0, 1.0, above=True), [1], [0, 1.1], "a number in (0, 1]"),
+        (Number(0.0, 1.0, below=True), [0], [1], "a number in [0, 1)"),
+        (FLAG, [True, np.False_], [0, None, "yes"], "True or False"),
+        (Either(None, 0, "auto"), [None, 0, np.int64(0), "auto"], [False, "no", 0.0], "None, 0,"),
+        (Either("auto", Integer(1)), [1, "auto"], [0, None, np.ones(2)], "an integer >= 1"),
+    ],
+)
+def test_what_constraints_accept(
+    constraint: Any, accepted: list[Any], refused: list[Any], words: str
+) -> None:
+    assert [value for value in accepted if not constraint.holds(value)] == []
+    assert [value for value in refused if constraint.holds(value)] == []
+    assert words in str(constraint)
+
+
+def test_messages_name_the_parameter_its_value_and_all_options() -> None:
+    assert Integer(2).refusal("n", 1) == "n=1 is not an integer >= 2"
+    assert (
+        Either(None, POSITIVE).refusal("t", 0) == "t=0 is neither None nor a finite positive number"
     )
-    def test_what_is_not_found_is_said(self, wanted: object, message: str) -> None:
-        problems = Problems()
-        assert find_columns(["x0", wanted], self.NAMES, 5, "cost", "here", problems) == (4,)
-        (said,) = problems.messages
-        assert said.startswith(message)
+    assert Either("a", "b", "c").refusal("s", "d") == "s='d' is not one of 'a', 'b', 'c'"
+    with pytest.raises(SetError, match=r"^Box: p=0 is not an integer >= 1$"):
+        require(0, "p", Integer(1), "Box", SetError)
+    with pytest.raises(DataError, match=r"^level=2 is not"):
+        require(2, "level", Number(0.0, 1.0))
+
+
+class Base:
+    parameter_constraints: ClassVar[Constraints] = {"tol": Number(0.0), "n": Integer(1)}
+
+    def __init__(self, tol: Any, n: Any, norm: Any = "l2") -> None:
+        self.tol, self.n, self.norm = tol, n, norm
+
+
+class Derived(Base):
+    parameter_constraints: ClassVar[Constraints] = {"norm": Either("l1", "l2"), "n": Integer(5)}
+
+
+def test_all_violations_are_collected_and_subclasses_add_and_replace() -> None:
+    problems = Problems()
+    check_declared(Derived(-1.0, 3, "l3"), problems)
+    assert problems.messages == (
+        "tol=-1.0 is not a number >= 0",
+        "n=3 is not an integer >= 5",
+        "norm='l3' is neither 'l1' nor 'l2'",
+    )
+    problems = Problems()
+    check_declared(Base(0.0, 3), problems)
+    check_declared(Derived(0.0, 5), problems)
+    assert not problems

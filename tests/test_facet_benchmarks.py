@@ -1,6 +1,8 @@
-"""The benchmarks of facets run on a few rows, and judge their claims by what they found."""
+"""Benchmarks of facets run on a few rows; truths are derived and compared as they count them."""
 
 from __future__ import annotations
+
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +10,8 @@ import pytest
 import facet_worlds
 import facets_few_rows
 import pglib
+from common.facet_truth import Inequalities, count_recovered
+from common.worlds import draw_world
 
 
 def test_grids_are_learned_and_compared_with_the_truth(capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,7 +32,7 @@ def test_identified_facets_are_true_and_most_determined_ones_are_called_so(
     assert "determined" in capsys.readouterr().out
 
 
-def test_paths_are_shortest_and_power5_is_learned() -> None:
+def test_paths_are_shortest() -> None:
     paths = facets_few_rows.shortest_paths(20, 0)
     balances, leaves = facets_few_rows.grid_balances()
     assert balances.shape == (25, 40)
@@ -37,4 +41,24 @@ def test_paths_are_shortest_and_power5_is_learned() -> None:
     regret, forbidden, _ = facets_few_rows.path_regret(50, 1)
     assert regret < 0.05
     assert forbidden == 0.0
-    assert facets_few_rows.power5_loss(0)[0] < 0.05
+
+
+def table(rows: Inequalities, identified: bool = True) -> list[SimpleNamespace]:
+    return [
+        SimpleNamespace(normal=a, limit=f, identified=identified)
+        for a, f in zip(*rows, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_truth_is_recovered_whatever_its_form(seed: int) -> None:
+    world = draw_world(seed)
+    random = np.random.default_rng(seed)
+    truth, region = world.truth(), world.region
+    factors = random.uniform(0.1, 10.0, (len(truth.a), 1))
+    along = random.normal(size=(len(truth.a), len(region.E)))
+    other = Inequalities(factors * truth.a + along @ region.E, factors * truth.f + along @ region.e)
+    found = count_recovered(table(other), truth, world.features, world.decisions)
+    assert found.determined > 0
+    assert found.recovered == found.determined
+    assert found.true == found.identified == len(truth.a)

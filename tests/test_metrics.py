@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import LinearRegression
 from sklearn.metrics import r2_score
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.multioutput import MultiOutputRegressor
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError
 from feaslearn.metrics import pooled_r2
+from feaslearn.report.comparison import compare
+from feaslearn.report.samples import fitting_samples
+from registry import fit_to
 
 POWER = fl.datasets.make_power5(140, noise=0.1, random_state=0)
 TRAIN, TEST = POWER[:100], POWER[100:]
@@ -22,8 +27,7 @@ SUM = fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant")
 
 
 def scaled(data: fl.Decisions) -> fl.RegionRegressor:
-    model = fl.RegionRegressor(SUM, cost=data.cost, random_state=0)
-    return model.fit(data.signals, data.decisions)
+    return fit_to(data, SUM)
 
 
 def by_hand(values: np.ndarray) -> tuple[float, float]:
@@ -128,3 +132,16 @@ def test_pooled_r2_is_that_of_scikit_learn(weighted: bool) -> None:
     ones, half = np.ones((4, 2)), np.tile([1.0, 2.0], (4, 1))
     expected = r2_score(ones, half, multioutput="variance_weighted")
     assert pooled_r2(ones, half) == expected == 0.5
+
+
+def test_the_best_simpler_predictor_is_not_behind_boosting_with_defaults() -> None:
+    """Once, a regressor of scikit-learn with defaults was better than the one named best."""
+    data = fl.datasets.make_power5(400, line_capacity=1.4, random_state=1)
+    train, test = data[:300], data[300:]
+    model = fit_to(train, fl.Minkowski([fl.Term(fl.Box(3))], scale="constant"))
+    rows, others = (fitting_samples(model, each, "row {}".format, "") for each in (test, train))
+    best = compare(rows, others, None).best_other
+    boosting = MultiOutputRegressor(HistGradientBoostingRegressor(random_state=0))
+    predicted = boosting.fit(train.signals, train.decisions).predict(test.signals)
+    assert best is not None
+    assert best.r2 >= pooled_r2(test.decisions, predicted) - 1e-9

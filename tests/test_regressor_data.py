@@ -35,7 +35,11 @@ def policy(**options: object) -> fl.RegionRegressor:
     return fl.RegionRegressor(**options)
 
 
-KINDS = pytest.mark.parametrize("make", [scaled, affine, policy])
+def facets(**options: object) -> fl.RegionRegressor:
+    return fl.RegionRegressor(fl.Facets(), **{"cost": POWER.cost, "random_state": 0, **options})
+
+
+KINDS = pytest.mark.parametrize("make", [scaled, affine, policy, facets])
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +82,7 @@ def test_rows_with_nothing_observed_do_not_count(make: object) -> None:
     assert with_them.result_.objective == without.result_.objective
 
 
-@pytest.mark.parametrize("make", [scaled, affine])
+@pytest.mark.parametrize("make", [scaled, affine, facets])
 def test_sense_max_is_min_of_the_negative(make: object) -> None:
     least = make().fit(POWER.signals, POWER.decisions)
     cost = fl.AffineCost(np.zeros(3), -np.eye(3, 8))

@@ -12,8 +12,11 @@ from scipy.optimize import linprog
 import feaslearn as fl
 from feaslearn.exceptions import FeaslearnWarning, SetError, UnsupportedError
 from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.region.form import RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET
+from feaslearn.region.relax import relax
 from feaslearn.solvers.small_lp import Limits, solve_programs
-from feaslearn.trainers import FacetLearning
+from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL
+from registry import known_limits
 
 Array = np.ndarray
 
@@ -71,22 +74,16 @@ def empty_case() -> tuple[fl.Facets, FacetRows]:
     return fl.Facets(max_facets=2), rows
 
 
-def relaxed(rows: FacetRows, features: Array, costs: Array) -> Array:
-    """Return decisions where regions are empty."""
-    hypothesis = fl.Facets(len(rows.a))
-    solved = hypothesis.solve(hypothesis.theta_of_rows(rows), features, costs)
-    assert solved.empty.all()
-    return solved.decisions
-
-
 def test_in_relaxed_rows_the_cheapest_decision_is_taken() -> None:
     """x0 <= -1 in the unit square gives way to x0 <= 0, and x1 is left open."""
     none = np.zeros((0, 2)), np.zeros((0, 1))
     square = np.zeros((2, 1)), np.ones((2, 1))
     rows = FacetRows(*none, *square, np.array([[1.0, 0.0]]), np.array([[-1.0]]))
     costs = np.array([[-1.0, 1.0], [-1.0, -1.0], [1.0, -2.0]])
-    found = relaxed(rows, np.ones((3, 1)), costs)
-    np.testing.assert_allclose(found, [[0.0, 0.0], [0.0, 1.0], [0.0, 1.0]], atol=1e-9)
+    facets = fl.Facets(len(rows.a))
+    found = facets.solve(facets.theta_of_rows(rows), np.ones((3, 1)), costs)
+    assert found.empty.all()
+    np.testing.assert_allclose(found.decisions, [[0.0, 0.0], [0.0, 1.0], [0.0, 1.0]], atol=1e-9)
     np.testing.assert_array_equal(rows.slack_limits(), [np.inf])
 
 
@@ -155,28 +152,6 @@ def test_invalid_parameters(facets: fl.Facets, said: str) -> None:
         facets.check(2)
 
 
-def fitted(n_samples: int = 30) -> tuple[fl.RegionRegressor, fl.Decisions]:
-    data = fl.datasets.make_power5(n_samples, noise=0.1, random_state=2)
-    hypothesis = fl.Facets(max_facets=3, balance=None)
-    trainer = FacetLearning()
-    model = fl.RegionRegressor(hypothesis, cost=data.cost, trainer=trainer, random_state=0)
-    return model.fit(data.signals, data.decisions), data
-
-
-def test_predictions_against_scipy() -> None:
-    model, data = fitted()
-    features = model.features_.transform(data.signals)
-    n, k = data.decisions.shape[1], features.shape[1]
-    rows = model.hypothesis_.rows(model.theta_, n, k)
-    for phi, c, x in zip(features, data.cost_matrix, model.predict(data.signals), strict=True):
-        bounds = np.column_stack([rows.lower @ phi, rows.upper @ phi])
-        equal = {"A_eq": rows.E, "b_eq": rows.e @ phi, "bounds": bounds}
-        above = (
-            {"A_ub": rows.a, "b_ub": rows.f @ phi} if len(rows.a) else {"A_ub": None, "b_ub": None}
-        )
-        np.testing.assert_allclose(linprog(c, **above, **equal).x, x, atol=1e-7)
-
-
 def test_bounds_that_rounding_keeps_apart_are_no_unit() -> None:
     """A unit that never changes, such as a plant that always runs, must not loosen the balance."""
     G, slack = np.ones((1, 3)), np.zeros(1)
@@ -206,8 +181,82 @@ def test_all_sides_of_a_polygon_of_a_hundred_are_kept(tmp_path: Path) -> None:
 
 
 def test_folds_that_learn_different_numbers_of_facets_calibrate() -> None:
-    prices, decisions = polygon(80, 400, 2)
+    prices, decisions = polygon(80, 300, 2)
     model = fl.RegionRegressor(fl.Facets(), cost=[0, 1], random_state=0).fit(prices, decisions)
     bands = model.conformalize(prices, decisions, method="cross").predict_interval(prices)
     assert len(model.conformal_.thetas) == 5
+    assert len(model.facets_) > 62
     assert bands.contains(decisions).all(axis=1).mean() > 0.9
+
+
+# Rows asked directly: what breaks them, what gives way, what they are as polytopes.
+
+#: x0 + x1 = s, 0 <= x <= (2, 1 + s), x0 - x1 <= 1, at features (1, s).
+ROWS = FacetRows(
+    np.array([[1.0, 1.0]]),
+    np.array([[0.0, 1.0]]),
+    np.zeros((2, 2)),
+    np.array([[2.0, 0.0], [1.0, 1.0]]),
+    np.array([[1.0, -1.0]]),
+    np.array([[1.0, 0.0]]),
+)
+
+
+def test_how_much_a_decision_breaks_the_rows() -> None:
+    features = np.tile([1.0, 2.0], (6, 1))
+    decisions = [[1.0, 1.0], [1.0, 1.5], [1.75, 0.25], [2.25, -0.25], [-1.5, 3.5], [0.5, 1.25]]
+    broken = ROWS.largest_violation(features, np.array(decisions))
+    np.testing.assert_allclose(broken, [0.0, 0.5, 0.5, 1.5, 1.5, 0.25])
+
+
+def test_known_constraints_count_beside_the_rows() -> None:
+    rows = {"G": [[1.0, 0.0]], "g": [[0.5], [1.75], [0.5]], "E": [[1.0, -3.0]], "e": [-2.0]}
+    upper = [[9.0, 9.0], [9.0, 9.0], [9.0, 0.25]]
+    known = known_limits(3, 2, lower=-9.0, upper=upper, **rows)
+    features, costs = np.tile([1.0, 2.0], (3, 1)), np.tile([1.0, 1.0], (3, 1))
+    found = ROWS.solve(features, costs, known)
+    assert found.status.tolist() == [OPTIMAL, INFEASIBLE, INFEASIBLE]
+    np.testing.assert_allclose(found.decisions[0], [1.0, 1.0])
+    assert found.prices.shape == (3, 2)
+
+
+@pytest.mark.parametrize("signal", [1.0, 2.0, 3.5, 6.0, -1.0])
+def test_relaxing_costs_what_it_should(signal: float) -> None:
+    """The decision that relaxes the rows least against a program with slacks of its own."""
+    phi, facets = np.array([[1.0, signal]]), fl.Facets(1)
+    form = facets.describe(facets.theta_of_rows(ROWS), 2, 2)
+    x = relax(form, form.weights(phi), np.zeros((1, 2)))[0][0]
+    beyond = np.maximum(np.append(x - [2.0, 1.0 + signal], -x), 0.0).sum()
+    made = RELAX_EQUALITY * abs(x.sum() - signal) + RELAX_BOUND * beyond
+    made += RELAX_FACET * max(x[0] - x[1] - 1.0, 0.0)
+    free = [(None, None)] * 2
+    # x, what is lacking of and beyond the balance, below and above the bounds, beyond the facet.
+    one, none = np.eye(2), np.zeros((2, 2))
+    own = linprog(
+        [0, 0, *[RELAX_EQUALITY] * 2, *[RELAX_BOUND] * 4, RELAX_FACET],
+        A_eq=[[1, 1, 1, -1, 0, 0, 0, 0, 0]],
+        b_eq=[signal],
+        A_ub=np.vstack(
+            [
+                np.hstack([one, none, -one, none, np.zeros((2, 1))]),
+                np.hstack([-one, none, none, -one, np.zeros((2, 1))]),
+                [[1, -1, 0, 0, 0, 0, 0, 0, -1]],
+            ]
+        ),
+        b_ub=[2.0, 1.0 + signal, 0.0, 0.0, 1.0],
+        bounds=[*free, *[(0, None)] * 7],
+    )
+    assert made == pytest.approx(own.fun, rel=1e-9, abs=1e-6)
+
+
+@pytest.mark.parametrize("size", [1e-6, 1e-3, 1.0, 1e6])
+def test_polytopes_hold_the_region_and_hardly_more(size: float) -> None:
+    rows = ROWS._replace(
+        e=size * ROWS.e, lower=size * ROWS.lower, upper=size * ROWS.upper, f=size * ROWS.f
+    )
+    vertices = rows.image(np.array([1.0, 2.0])).vertices()
+    np.testing.assert_allclose(np.sort(vertices[:, 0]), [0.0, 1.5 * size], atol=1e-9 * size)
+    # A region that is one point has room for rounding, and no more.
+    point = rows.image(np.array([1.0, 0.0])).vertices()
+    np.testing.assert_allclose(point, np.zeros(point.shape), atol=1e-5 * size)
+    assert np.ptp(point, axis=0).max() > 0.0

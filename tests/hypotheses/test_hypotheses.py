@@ -8,35 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from feaslearn import Affine, Minkowski, Term
-from feaslearn.hypotheses import Hypothesis, Maps
-from feaslearn.sets import Box, PrimitiveSet, Simplex
+from feaslearn.exceptions import DataError
+from feaslearn.hypotheses import Hypothesis, Layout, Maps
+from feaslearn.sets import Box, Simplex
 from registry import NAMES, ONE_OF_EACH, example, generators, size_of
 
 N_FEATURES = 3
-
-
-class Uncoded(PrimitiveSet):
-    """A set that keeps its code to itself, so that nothing of it goes through the kernels."""
-
-    def __init__(self, inner: PrimitiveSet) -> None:
-        self.inner = inner
-
-    @property
-    def dimension(self) -> int:
-        return self.inner.dimension
-
-    @property
-    def absorbs_offset(self) -> bool:  # type: ignore[override]
-        return self.inner.absorbs_offset
-
-    def conic_form(self):  # type: ignore[no-untyped-def]
-        return self.inner.conic_form()
-
-    def _argmin_rows(self, Q):  # type: ignore[no-untyped-def]
-        return self.inner._argmin_rows(Q)
-
-    def face(self, q, tolerance=None):  # type: ignore[no-untyped-def]
-        return self.inner.face(q, tolerance)
 
 
 def random_case(
@@ -56,32 +33,12 @@ def random_case(
     return theta, features, costs
 
 
-def both(name: str) -> tuple[Affine, Affine, int]:
-    primitive = example(name)
-    return Affine(primitive), Affine(Uncoded(primitive)), 2
-
-
-@pytest.mark.parametrize("name", ONE_OF_EACH)
-@given(rng=generators(), whole=st.booleans())
-def test_kernel_and_generic_predictions_agree(
-    name: str, rng: np.random.Generator, whole: bool
-) -> None:
-    fast, plain, n = both(name)
-    theta, features, costs = random_case(fast, rng, n, whole)
-    ours, other = (one.predict(theta, features, costs) for one in (fast, plain))
-    size = 10.0 * size_of(name) * max(1.0, np.abs(theta).max())
-    if example(name).code() is not None:
-        assert ours == pytest.approx(other, abs=1e-9 * size)
-    value, right = (np.einsum("ij,ij->i", costs, x) for x in (ours, other))
-    assert value == pytest.approx(right, abs=1e-6 * size * max(1.0, np.abs(costs).max()))
-
-
 @pytest.mark.parametrize("name", ONE_OF_EACH)
 @given(rng=generators(), whole=st.booleans())
 def test_predictions_are_minimisers_of_the_image(
     name: str, rng: np.random.Generator, whole: bool
 ) -> None:
-    hypothesis, _, n = both(name)
+    hypothesis, n = Affine(example(name)), 2
     theta, features, costs = random_case(hypothesis, rng, n, whole)
     size = 10.0 * size_of(name) * max(1.0, np.abs(theta).max())
     image = hypothesis.image(theta, features[0], n)
@@ -135,3 +92,24 @@ def test_support_and_ends_of_regions() -> None:
     slow = Hypothesis.support(sums, theta, one, directions)
     assert sums.support(theta, one, directions) == pytest.approx(slow)
     assert sums.usage(theta, one, np.ones((1, 3))).tolist() == [2.0, 0.0]
+
+
+@given(
+    st.dictionaries(
+        st.text("abc", min_size=1, max_size=3),
+        st.lists(st.integers(0, 3), min_size=1, max_size=3).map(tuple),
+        min_size=1,
+        max_size=3,
+    )
+)
+def test_blocks_of_parameters_are_packed_and_unpacked(shapes: dict[str, tuple[int, ...]]) -> None:
+    layout = Layout(shapes)
+    theta = np.arange(float(layout.size))
+    blocks = layout.unpack(theta)
+    assert {name: block.shape for name, block in blocks.items()} == shapes
+    np.testing.assert_array_equal(layout.pack(blocks), theta)
+    with pytest.raises(DataError, match="theta has blocks"):
+        layout.pack({})
+    blocks = {name: np.zeros((4, *shape)) for name, shape in shapes.items()}
+    with pytest.raises(DataError, match=r"block '.*' has shape \(4,.*; expected"):
+        layout.pack(blocks)

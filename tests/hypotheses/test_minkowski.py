@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,7 +11,11 @@ from hypothesis import strategies as st
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError
+from feaslearn.hypotheses import term_minimizers
+from feaslearn.hypotheses.minkowski import automatic
 from feaslearn.hypotheses.scale_basis import ScaleBasis, best_explained, index_direction
+from feaslearn.hypotheses.term import account_of
+from feaslearn.hypotheses.term_minimizers import FEW_ENTRIES, smallest_entries
 from registry import generators, half_disc
 
 SCALES = ("affine", "constant", "index")
@@ -126,20 +132,6 @@ def test_negative_scales_count_as_zero() -> None:
     assert model.account(theta, features[1], ["a"]) == []
 
 
-def test_a_sum_of_hypersimplices_is_a_permutahedron() -> None:
-    """Its vertices are all orders of one list of numbers."""
-    model = fl.Minkowski.hypersimplices(3)
-    theta = model.layout(3, 1).pack({"alpha": np.array([[3.0], [1.0]]), "b": np.zeros((1, 3))})
-    region = fl.Region(model.image(theta, np.ones(1), 3))
-    expected = {(4.0, 1.0, 0.0), (4.0, 0.0, 1.0), (1.0, 4.0, 0.0)}
-    expected |= {(0.0, 4.0, 1.0), (1.0, 0.0, 4.0), (0.0, 1.0, 4.0)}
-    assert {tuple(v.round(9) + 0.0) for v in region.vertices()} == expected
-    low, high = region.bounding_box()
-    np.testing.assert_allclose([low, high], [[0.0] * 3, [4.0] * 3], atol=1e-9)
-    assert region.contains([[2.0, 2.0, 1.0], [4.0, 1.0, 1.0]]).tolist() == [True, False]
-    np.testing.assert_allclose(region.project([9.0, 1.0, 0.0]), [4.0, 1.0, 0.0], atol=1e-6)
-
-
 def test_everything_wrong_is_named_together() -> None:
     terms = [
         fl.Term(fl.Simplex(2)),
@@ -187,3 +179,124 @@ def test_batches_of_terms_equal_one_by_one() -> None:
     reordered = fl.Minkowski(model.terms[::-1])
     mirrored = reordered.layout(3, 3).pack({"alpha": blocks["alpha"][::-1], "b": blocks["b"]})
     np.testing.assert_allclose(reordered.predict(mirrored, features, costs), total, atol=1e-9)
+
+
+# The smallest entries of rows: short rows by exchanges, long ones by sorting, both the same.
+
+
+@pytest.mark.parametrize("p", [1, 2, 5, FEW_ENTRIES, FEW_ENTRIES + 1, 20])
+def test_smallest_entries_against_a_stable_sort(p: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(term_minimizers, "ROWS_TOGETHER", 7)
+    Q = np.random.default_rng(p).integers(-3, 4, (40, p)).astype(float)
+    Q[0] = 0.0
+    counts = [1, max(1, p // 2), p]
+    chosen, tied = smallest_entries(Q, counts)
+    order = np.argsort(Q, axis=1, kind="stable")
+    for i, row in enumerate(Q):
+        for place, count in enumerate(counts):
+            assert set(np.flatnonzero(chosen[i, place])) == set(order[i, :count])
+            ends = np.sort(row)
+            assert tied[i, place] == (count < p and ends[count] == ends[count - 1])
+
+
+# What a term lets the decision maker do, in words.
+
+UNIT = fl.Box(1, 0.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("term", "scale", "said"),
+    [
+        (fl.Term(fl.Simplex(2), [0, 2]), 3.0, "can shift up to 3 between gas and wind"),
+        (fl.Term(fl.Simplex(3)), 0.5, "can put 0.5 on any one of gas, coal and wind"),
+        (fl.Term(fl.Simplex(3), [0, 1, 2], -1.0), 0.5, "can take 0.5 off any one of gas"),
+        (fl.Term(fl.Hypersimplex(3, 2)), 2.0, "can put 2 on each of any 2 of gas, coal and wind"),
+        (fl.Term(fl.Box(1, -1.0, 2.0), [1]), 2.0, "can raise coal by up to 6"),
+        (fl.Term(UNIT, [2], -1.0), 2.0, "can lower wind by up to 2"),
+        (
+            fl.Term(UNIT, matrix=[[1.0], [-2.0], [0.0]]),
+            2.0,
+            "can move, up to all the way, gas by +2 and coal by -4",
+        ),
+        (
+            fl.Term(fl.Box(2), [0, 1]),
+            2.0,
+            "can choose from Box(p=2, lower=-1.0, upper=1.0) times 2 on gas and coal",
+        ),
+    ],
+)
+def test_accounts_of_terms(term: fl.Term, scale: float, said: str) -> None:
+    assert account_of(term, scale, ["gas", "coal", "wind"]).startswith(said)
+
+
+def test_only_terms_that_count_are_mentioned() -> None:
+    model = fl.Minkowski([fl.Term(fl.Box(1), [j]) for j in range(3)], "constant", offset=False)
+    lines = model.account(np.array([1e3, 1e-2, 1e-4]), np.ones(1), ["gas", "coal", "wind"])
+    assert [line.split()[2] for line in lines] == ["gas", "coal"]
+
+
+# Dictionaries: lists of terms, word by word, and those that cannot be.
+
+
+def described(terms: list[fl.Term]) -> list[tuple[str, Any, Any]]:
+    """Return kind, coordinates and weights of terms; of one with a matrix, the matrix."""
+    found = []
+    for term in terms:
+        places = term.places()
+        own = (None, term.embedding(3).tolist()) if places is None else (p.tolist() for p in places)
+        found.append((repr(term.primitive).replace("p=", "").replace("m=", ""), *own))
+    return found
+
+
+def test_dictionaries_word_by_word() -> None:
+    ones = [1.0, 1.0]
+    assert described(fl.Minkowski.hypersimplices(3).terms) == [
+        ("Hypersimplex(3, 1)", [0, 1, 2], [1.0] * 3),
+        ("Hypersimplex(3, 2)", [0, 1, 2], [1.0] * 3),
+    ]
+    pairs = [("Simplex(2)", [i, j], ones) for i, j in ((0, 1), (0, 2), (1, 2))]
+    whole = ("Simplex(3)", [0, 1, 2], [1.0] * 3)
+    assert described(fl.Minkowski.simplices(3, [2, 3]).terms) == [*pairs, whole]
+    assert described(fl.Minkowski.simplices(3, [3], reflected=True).terms) == [
+        ("Simplex(3)", [0, 1, 2], [-1.0] * 3)
+    ]
+    unit = "Box(1, lower=0.0, upper=1.0)"
+    assert described(fl.Minkowski.segments([[0.0, 3.0, 0.0], [1.0, -1.0, 0.0]]).terms) == [
+        (unit, [1], [3.0]),
+        (unit, None, [[1.0], [-1.0], [0.0]]),
+    ]
+    assert described(automatic(1)) == [(unit, [0], [1.0])]
+    along = [(unit, [j], [1.0]) for j in range(3)]
+    assert described(automatic(3))[2:] == [*pairs, *along]
+    assert described(automatic(2)) == [("Hypersimplex(2, 1)", [0, 1], ones), *along[:2]]
+    assert len(automatic(12)) == 11 + 66 + 12
+    # Of 24 decisions every second moving average, over two to six.
+    assert len(automatic(24)) == 23 + 5 * 11 + 24
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: fl.Minkowski.hypersimplices(0), "n=0 is not an integer >= 1"),
+        (lambda: fl.Minkowski.hypersimplices(True), "n=True is not an integer"),
+        (lambda: fl.Minkowski.windows(2.0, [2]), "n=2.0 is not an integer"),
+        (lambda: fl.Minkowski.windows(3, [1]), "lengths=1 is not an integer >= 2"),
+        (lambda: fl.Minkowski.windows(3, [4]), "lengths holds 4, but there are 3 decisions"),
+        (lambda: fl.Minkowski.smoothed(3, [2], 0), "step=0 is not an integer"),
+        (lambda: fl.Minkowski.smoothed(0, [2]), "n=0 is not an integer"),
+        (lambda: fl.Minkowski.simplices(3, 2), "sizes=2 is not a list"),
+        (lambda: fl.Minkowski.simplices(0, [2]), "n=0 is not an integer"),
+        (
+            lambda: fl.Minkowski.simplices(60, [4]),
+            "487635 simplices over 60 decisions are too many",
+        ),
+        (lambda: fl.Minkowski.segments("ab"), "G does not hold numbers"),
+        (lambda: fl.Minkowski.segments([1.0, 2.0]), r"G has shape \(2,\)"),
+        (lambda: fl.Minkowski.segments(np.zeros((0, 2))), r"G has shape \(0, 2\)"),
+        (lambda: fl.Minkowski.segments([[np.inf, 1.0]]), "expected finite numbers"),
+    ],
+)
+def test_dictionaries_that_cannot_be(make: Any, said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        make()
+    assert len(fl.Minkowski.simplices(20, [3]).terms) == 1140

@@ -9,13 +9,12 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError, UnsupportedError
-from feaslearn.regressor import Bands
+from registry import fit_to
 
 
 def fitted(noise: float = 0.2, count: int = 150) -> tuple[fl.Decisions, fl.RegionRegressor]:
     data = fl.datasets.make_power5(1150, noise=noise, random_state=0)
-    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=data.cost, random_state=0)
-    return data, model.fit(data.signals[:count], data.decisions[:count])
+    return data, fit_to(data[:count], fl.Minkowski.hypersimplices(3))
 
 
 @pytest.mark.parametrize("rows", [60, 200])
@@ -26,6 +25,7 @@ def test_split_bands_cover(rows: int) -> None:
     covered = bands.contains(data.decisions[500:])
     assert 0.84 < covered.all(axis=1).mean() < 0.97
     assert bands.level == 0.9
+    assert "1950 at level 0.9" in repr(bands)
     each = model.predict_interval(data.signals[500:], joint=False)
     assert np.abs(each.contains(data.decisions[500:]).mean(axis=0) - 0.9).max() < 0.08
     assert each.width.mean() < bands.width.mean()
@@ -67,18 +67,12 @@ def test_bands_lie_in_the_region_and_its_tolerance(method: str) -> None:
     assert (bands.center <= bands.upper).all()
 
 
-@pytest.mark.parametrize("method", ["split", "cross"])
-def test_a_file_keeps_the_calibration(method: str, tmp_path: Path) -> None:
+def test_a_file_keeps_the_calibration_by_folds(tmp_path: Path) -> None:
     data, model = fitted(count=60)
-    model.conformalize(data.signals[150:300], data.decisions[150:300], method=method)
+    model.conformalize(data.signals[150:300], data.decisions[150:300], method="cross")
     fl.save(model, tmp_path / "model.json")
     again = fl.load(tmp_path / "model.json").predict_interval(data.signals[500:520])
     assert np.array_equal(again.width, model.predict_interval(data.signals[500:520]).width)
-
-
-def test_bands_print_themselves() -> None:
-    bands = Bands(np.zeros((2, 3)), -np.ones((2, 3)), np.ones((2, 3)), 0.9)
-    assert "6 at level 0.9" in repr(bands)
 
 
 def test_what_is_refused() -> None:

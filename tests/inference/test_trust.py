@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from functools import cache
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,13 +12,13 @@ import feaslearn as fl
 import trust as trust_benchmark
 from feaslearn.exceptions import FeaslearnWarning, UnseenLimitWarning
 from feaslearn.regressor import Trust
+from registry import fit_to
 
 
 @cache
 def power() -> tuple[fl.Decisions, fl.RegionRegressor]:
     data = fl.datasets.make_power5(600, line_capacity=1.2, random_state=3)
-    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
-    return data, model.fit(data.signals[:500], data.decisions[:500])
+    return data, fit_to(data[:500], fl.Facets())
 
 
 def what_if(factor: float) -> tuple[np.ndarray, np.ndarray, Trust]:
@@ -68,8 +67,7 @@ def test_a_what_if_on_limits_that_were_seen_is_trusted_and_right() -> None:
 def test_other_hypotheses_know_what_they_have_not_seen() -> None:
     hypothesis = fl.Minkowski.hypersimplices(3)
     data = fl.datasets.make_power5(200, random_state=0)
-    model = fl.RegionRegressor(hypothesis, cost=data.cost, random_state=0)
-    model.fit(data.signals[:150], data.decisions[:150])
+    model = fit_to(data[:150], hypothesis)
     found, trust = model.predict(data.signals[150:], return_trust=True)
     assert np.array_equal(found, model.predict(data.signals[150:]))
     assert trust.unseen.mean() < 0.1
@@ -83,43 +81,12 @@ def test_known_limits_need_not_be_seen() -> None:
     data = fl.datasets.make_power5(200, random_state=0)
     demand = fl.AffineCost([0.0], [[0, 0, 0, 1, 1, 1, 1, 1]])
     known = fl.Known(bounds=(0.0, 3.5), balance=(np.ones(3), demand))
-    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, known=known, random_state=0)
-    model.fit(data.signals[:150], data.decisions[:150])
+    model = fit_to(data[:150], fl.Facets(), known=known)
     costs = np.tile([1.0, 0.9, 0.1], (50, 1))
     with warnings.catch_warnings():
         warnings.simplefilter("error", UnseenLimitWarning)
         _, trust = model.predict(data.signals[150:], costs=costs, return_trust=True)
     assert trust.trusted.all()
-
-
-def test_a_saved_model_says_the_same(tmp_path: Path) -> None:
-    data, model = power()
-    fl.save(model, tmp_path / "model.json")
-    again = fl.load(tmp_path / "model.json").predict(data.signals, return_trust=True)[1]
-    trust = model.predict(data.signals, return_trust=True)[1]
-    assert np.array_equal(again.status, trust.status)
-    assert np.array_equal(again.rests_on, trust.rests_on)
-    assert str(fl.load(tmp_path / "model.json").facets_) == str(model.facets_)
-
-
-def test_the_shadow_price_is_that_of_the_printed_limit() -> None:
-    """One unit more on the right-hand side of the text saves what the table says."""
-    data, model = power()
-    rows = model.hypothesis_.rows(model.theta_, 3, 6)
-    features = model.features_.transform(data.signals[:500])
-    costs = data.cost_matrix[:500]
-    before = np.einsum("ij,ij->i", costs, rows.solve(features, costs).decisions)
-    step = 1e-6
-    seen = model._seen.rows
-    names = seen.names[6 : 6 + len(rows.a)]
-    for j, name in enumerate(names):
-        scale = seen.scales[6 + j]
-        f = rows.f.copy()
-        f[j, 0] += step / scale
-        after = rows.with_facets(rows.a, f).solve(features, costs).decisions
-        saved = (before - np.einsum("ij,ij->i", costs, after)) / step
-        (facet,) = (facet for facet in model.facets_ if facet.name == name)
-        assert facet.price == pytest.approx(saved[saved > 1e-6].mean(), rel=1e-3)
 
 
 def test_bounds_and_explanations_mark_what_one_row_reached() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import cvxpy as cp
 import numpy as np
 import pytest
@@ -11,14 +13,14 @@ from numpy.typing import NDArray
 
 import feaslearn as fl
 from feaslearn import Region
-from feaslearn.exceptions import EmptySetError
 from feaslearn.hypotheses.constrained import Constrained, half_spaces_of
 from feaslearn.known import KnownLimits
+from feaslearn.region.relax import least_infeasible, rows_of_size_one
 from feaslearn.region.within import intersect
 from feaslearn.sets import AffineImage
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.product import Product
-from registry import ONE_OF_EACH, example, generators, is_polyhedral, random_map
+from registry import ONE_OF_EACH, example, generators, is_polyhedral, known_limits, random_map
 
 Array = NDArray[np.float64]
 
@@ -28,13 +30,12 @@ SETS = tuple(name for name in ONE_OF_EACH if example(name).dimension <= 6)
 def limits_around(center: Array, rng: np.random.Generator, balance: bool) -> KnownLimits:
     """Return constraints of one sample that a point satisfies."""
     n = len(center)
-    G = rng.normal(size=(1, n))
-    E = rng.normal(size=(int(balance), n))
+    G, E = rng.normal(size=(1, n)), rng.normal(size=(int(balance), n))
     width = rng.uniform(0.05, 1.0, n)
     lower = np.where(rng.random(n) < 0.3, -np.inf, center - width)
     upper = np.where(rng.random(n) < 0.3, np.inf, center + width)
-    g = G @ center - 0.3
-    return KnownLimits(G, E, g[None], lower[None], upper[None], (E @ center)[None])
+    sides = {"lower": lower, "upper": upper, "g": G @ center - 0.3, "e": E @ center}
+    return known_limits(1, n, G=G, E=E, **sides)
 
 
 @pytest.mark.parametrize("name", SETS)
@@ -93,16 +94,6 @@ def test_a_set_without_interior_keeps_to_rows_that_hardly_move(seed: int) -> Non
     assert image.contains(x, 1e-7)[0]
 
 
-def test_an_empty_intersection_is_refused() -> None:
-    square = AffineImage(fl.Box(2), np.eye(2), np.zeros(2))
-    far = HalfSpaces(np.array([[-1.0, 0.0]]), np.array([-3.0]), np.zeros((0, 2)), np.zeros(0))
-    with pytest.raises(EmptySetError, match="lack"):
-        intersect(square, far)
-    point = AffineImage.point(np.zeros(2))
-    with pytest.raises(EmptySetError):
-        intersect(point, far)
-
-
 def test_an_equality_that_the_region_keeps_already_is_not_contradicted_by_rounding() -> None:
     """The balance of a large term cancels, and what is left beside a small one is rounding."""
     small, large = 4.7e-7 * np.eye(3), 1.6 * (3.0 * np.eye(3) - np.ones((3, 3)) + 1e-16)
@@ -130,26 +121,82 @@ NEAREST = {
 
 
 @pytest.mark.parametrize("name", list(NEAREST))
-@given(x0=st.floats(1.5, 4.0), price=st.sampled_from([-1.0, 1.0]))
+@given(
+    x0=st.floats(1.5, 4.0),
+    cost=st.sampled_from([(0.5, -1.0), (0.5, 1.0), (1e7, -1e-9), (0.0, 1e7), (-1e7, 1e-9)]),
+)
 @settings(max_examples=10)
 def test_where_the_region_has_no_known_decision_the_nearest_is_returned(
-    name: str, x0: float, price: float
+    name: str, x0: float, cost: tuple[float, float]
 ) -> None:
+    """However large prices are."""
     # The square (or disc) around zero of half-width 1, and what is known: x0 is at least 1.5.
     hypothesis, theta = NEAREST[name]
-    known = KnownLimits(
-        np.array([[1.0, 0.0]]),
-        np.zeros((0, 2)),
-        np.array([[x0]]),
-        np.full((1, 2), -5.0),
-        np.full((1, 2), 5.0),
-        np.zeros((1, 0)),
-    )
+    known = known_limits(1, 2, G=[[1.0, 0.0]], g=[x0], lower=-5.0, upper=5.0)
     features = np.hstack([np.ones((1, 1)), known.columns()])
     within = Constrained(hypothesis, known.shape)
-    decisions, empty, *_ = within.solve(theta, features, np.array([[0.5, price]]))
+    decisions, empty, *_ = within.solve(theta, features, np.array([cost]))
     assert empty[0]
     # Of the decisions with x0 the limit, those of the square are equally near: the cheapest.
-    expected = [x0, 0.0] if name == "ball" else [x0, -price]
+    expected = [x0, 0.0] if name == "ball" else [x0, -np.sign(cost[1])]
     np.testing.assert_allclose(decisions[0], expected, atol=1e-4 if name == "ball" else 1e-8)
     assert within.image(theta, features[0], 2).is_point
+
+
+# Hypotheses within what is known: many samples at once.
+
+Array = NDArray[np.float64]
+
+
+def test_several_decisions_tie_only_where_they_are_different_ones() -> None:
+    """The unit square, cut at x0 <= 0.5: x1 is free where its price is zero, and only there."""
+    known = known_limits(4, 2, lower=-9.0, upper=[0.5, 9.0])
+    features = np.hstack([np.ones((4, 1)), known.columns()])
+    costs = np.array([[-1.0, 0.0], [-1.0, 1.0], [1.0, 0.0], [0.0, 1.0]])
+    square = fl.Affine(fl.Box(2))
+    within = Constrained(square, known.shape)
+    theta = np.array([1.0, 0.0, 0.0, 1.0, 0.0, 0.0])
+    assert within.tied(theta, features, costs).tolist() == [True, False, True, True]
+    centers = within.solve(theta, features, costs, ties="center").decisions
+    np.testing.assert_allclose(centers, [[0.5, 0], [0.5, -1], [-1, 0], [-0.25, -1]], atol=1e-6)
+    # Several points of the set make one decision: that is no tie.
+    flat = np.array([1.0, 0.0, 0.0, 0.0, 0.0, 0.0])
+    assert not within.tied(flat, features, costs)[[0, 2]].any()
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"lower": 0.0, "upper": 1.0, "G": [[1.0, 1.0]], "g": [3.0]}, 1.0),
+        ({"lower": 0.0, "upper": 1.0, "G": [[-1.0, -1.0]], "g": [1.0]}, 1.0),
+        ({"lower": 0.0, "upper": 1.0, "E": [[1.0, 1.0]], "e": [-0.5]}, 0.5),
+        ({"lower": 0.0, "upper": 1.0, "E": [[1.0, 1.0]], "e": [2.5]}, 0.5),
+        ({"lower": -5.0, "upper": 9.0, "G": [[1.0, 1.0], [-1.0, 1.0]], "g": [30.0, 1.0]}, 12.0),
+        ({"lower": -5.0, "upper": 9.0, "G": [[-1.0, -2.0]], "g": [18.0]}, 1.5),
+    ],
+)
+def test_rows_that_contradict_each_other_are_broken_least(
+    given: dict[str, Any], expected: float
+) -> None:
+    limits = known_limits(1, 2, **given)
+    x, known = least_infeasible(limits), rows_of_size_one(limits)
+    beyond = np.maximum(known.lower[0] - x, 0) + np.maximum(x - known.upper[0], 0)
+    broken = np.abs(known.E @ x - known.e[0]).sum() + np.maximum(known.g[0] - known.G @ x, 0).sum()
+    assert broken + beyond.sum() == pytest.approx(expected)
+    features = np.hstack([np.ones((1, 1)), limits.columns()])
+    within = Constrained(fl.Minkowski([fl.Term(fl.Box(2))], scale="constant"), limits.shape)
+    assert within.solve(np.array([1.0, 0.0, 0.0]), features, np.ones((1, 2))).empty[0]
+    # A curved region is asked sample by sample.
+    round_one = Constrained(fl.Minkowski([fl.Term(fl.L2Ball(2))], scale="constant"), limits.shape)
+    found = round_one.solve(np.array([1.0, 0.0, 0.0]), features, np.ones((1, 2)))
+    np.testing.assert_allclose(found.decisions[0], x, atol=1e-6)
+    assert found.empty[0]
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
+def test_ties_are_told_in_any_unit(unit: float) -> None:
+    known = known_limits(1, 2, lower=0.0, upper=[0.5 * unit, 2.0 * unit])
+    features = np.hstack([np.ones((3, 1)), np.tile(known.columns(), (3, 1))])
+    within = Constrained(fl.Minkowski([fl.Term(fl.Simplex(2))], scale="constant"), known.shape)
+    costs = np.array([[1.0, 1.0], [1.0, 2.0], [2.0, 1.0]])
+    assert within.tied(np.array([unit, 0.0, 0.0]), features, costs).tolist() == [True, False, False]

@@ -13,8 +13,9 @@ from hypothesis.extra.numpy import arrays
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
-from feaslearn.known import KnownLimits, ResolvedKnown, resolve_known
+from feaslearn.known import ResolvedKnown, resolve_known
 from feaslearn.known.known_limits import pseudo_inverse
+from registry import known_limits
 
 SIGNALS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 NAMES = ["demand", "wind_a", "wind_b"]
@@ -118,13 +119,12 @@ def test_functions_that_fail_are_named(function: Any, words: str) -> None:
     total=arrays(float, (4, 1), elements=st.floats(0.0, 6.0)),
 )
 def test_repaired_decisions_hold_to_rounding(decisions: np.ndarray, total: np.ndarray) -> None:
-    lower, upper = np.zeros((4, 3)), np.full((4, 3), 2.0)
-    limits = KnownLimits(np.zeros((0, 3)), np.ones((1, 3)), np.zeros((4, 0)), lower, upper, total)
+    limits = known_limits(4, 3, E=np.ones((1, 3)), e=total, lower=0.0, upper=2.0)
     # What solvers leave: right up to 1e-8.
     start = np.tile(total / 3.0, (1, 3)) + 1e-8 * decisions
     found = limits.repaired(start)
-    assert (found >= lower).all()
-    assert (found <= upper).all()
+    assert (found >= 0.0).all()
+    assert (found <= 2.0).all()
     assert np.abs(found.sum(axis=1) - total[:, 0]).max() <= 1e-12
     assert np.abs(found - start).max() <= 2e-7
 
@@ -177,8 +177,7 @@ def test_constraints_that_contradict_each_other_are_named_at_fit_and_at_predict(
 
 
 def test_small_decisions_that_break_what_is_known_are_seen() -> None:
-    sides = (np.zeros((1, 0)), np.zeros((1, 2)), np.full((1, 2), 1e-7), np.zeros((1, 0)))
-    limits = KnownLimits(np.zeros((0, 2)), np.zeros((0, 2)), *sides)
+    limits = known_limits(1, 2, lower=0.0, upper=1e-7)
     assert limits.violated(np.array([[1.001e-7, 0.0]]), 1e-6)[0]
     assert not limits.violated(np.array([[1e-7, -1e-22]]), 1e-6)[0]
 

@@ -1,15 +1,18 @@
-"""Known constraints in training: sums, facets, what is refused."""
+"""Known constraints in training, in model files and on the command line."""
 
 from __future__ import annotations
 
+import sys
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import DataError
+from feaslearn.cli import main
+from feaslearn.exceptions import DataError, ModelFileError, UnsupportedError
 
 DEMAND = fl.AffineCost([0.0], [[0, 0, 0, 1, 1, 1, 1, 1]])
 BALANCE = (np.ones(3), DEMAND)
@@ -64,26 +67,6 @@ def test_facets_do_not_learn_what_is_known() -> None:
     assert not model.parameters_["E"].any()
 
 
-def test_availability_of_each_sample_is_a_bound() -> None:
-    rng = np.random.default_rng(0)
-    table = np.column_stack(
-        [rng.uniform(1, 2, (60, 2)), rng.uniform(0.5, 1.5, 60), np.full(60, 2.0)]
-    )
-    cheap = table[:, 0] < table[:, 1]
-    first = np.where(cheap, table[:, 2], 2.0 - np.minimum(2.0, 1.8))
-    decisions = np.column_stack([first, 2.0 - first])
-    known = fl.Known(bounds=(0.0, [2, None]), balance=(np.ones(2), [3]))
-    for hypothesis in (
-        fl.Facets(),
-        fl.Minkowski("auto"),
-        fl.Minkowski([fl.Term(fl.Simplex(2))], scale="constant"),
-    ):
-        model = fl.RegionRegressor(hypothesis, cost=[0, 1], known=known, random_state=0)
-        x = model.fit(table, decisions).predict(table)
-        assert (x[:, 0] <= table[:, 2] + 1e-9).all()
-        assert np.abs(x.sum(axis=1) - 2.0).max() <= 1e-9
-
-
 def test_a_balance_that_no_region_of_the_class_satisfies_is_refused() -> None:
     with pytest.raises(DataError, match=r"no region with the bounds .* at row 0; row 1;"):
         fitted(fl.Facets(bounds=(0.0, 0.1)))
@@ -93,3 +76,56 @@ def test_a_sum_without_terms_keeps_what_is_known() -> None:
     known = fl.Known(G=[[1.0, -1.0, 0.0]], g=[-0.5], contradictions="keep")
     x = fitted(fl.Minkowski([]), known).predict(TRAIN.signals)
     assert (x[:, 0] - x[:, 1] >= -0.5 - 1e-9).all()
+
+
+# In model files and on the command line.
+
+
+def total(signals: np.ndarray) -> np.ndarray:
+    return signals[:, 3:].sum(axis=1)
+
+
+def test_functions_are_left_out_and_given_again(tmp_path: Path) -> None:
+    known = fl.Known(bounds=(0.0, 3.5), balance=(np.ones(3), total))
+    model, path = fitted(fl.Facets(), known), tmp_path / "model.json"
+    with pytest.raises(UnsupportedError, match=r"known.balance.*leave_out=\['known'\]"):
+        fl.save(model, path)
+    fl.save(model, path, leave_out=["known"])
+    with pytest.raises(ModelFileError, match="written without known"):
+        fl.load(path)
+    loaded = fl.load(path, known=known)
+    assert (loaded.predict(DATA.signals) == model.predict(DATA.signals)).all()
+    with pytest.raises(DataError, match=r"expected \(rows, 3\)"):
+        fl.load(path, known=fl.Known(balance=(np.ones(2), 1.0)))
+    whole = fitted(fl.Facets(), fl.Known(bounds=(0.0, 3.5)))
+    fl.save(whole, path)
+    with pytest.raises(DataError, match="known was given, but the file holds it"):
+        fl.load(path, known=known)
+
+
+def test_bounds_and_balance_on_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    def run(*arguments: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["feaslearn", *arguments])
+        with pytest.raises(SystemExit) as caught:
+            main()
+        assert isinstance(caught.value.code, int)
+        return caught.value.code
+
+    fit = ["fit", "power.csv", "--signals", "cost_*,demand_*", "--decisions", "plant_*"]
+    fit += ["--cost", "cost_*", "--hypothesis", "facets", "-o", "m.json", "--quiet"]
+    known = ["--lower", "0", "--upper", "3.5,none,3.5", "--balance", "demand_*"]
+    assert run("demo", "--data", "power.csv", "--samples", "40", "--quiet") == 0
+    assert run(*fit, *known) == 0
+    model = fl.load("m.json")
+    limits = model.known_.at(DATA.signals)
+    np.testing.assert_allclose(limits.e[:, 0], total(DATA.signals))
+    np.testing.assert_array_equal(limits.upper[0], [3.5, np.inf, 3.5])
+    capsys.readouterr()
+    assert run(*fit, "--balance", "demnd_1") != 0
+    assert "did you mean 'demand_1'" in capsys.readouterr().err
+    assert run(*fit, "--upper", "1.0") != 0
+    assert "violates the upper bound of plant_" in capsys.readouterr().err

@@ -19,7 +19,6 @@ from properties.tiny import (
     FACTORS,
     Array,
     Tiny,
-    assert_same,
     exact_models,
     fitted,
     models,
@@ -97,7 +96,8 @@ def test_weights_are_repetitions(problem: Tiny, model: str) -> None:
         decisions=np.repeat(problem.decisions, weights, axis=0),
     )
     weighted = predicted(problem, model, sample_weight=weights.astype(float))
-    assert_same(weighted, predicted(other, model), problem)
+    again = predicted(other, model)
+    np.testing.assert_allclose(weighted, again, rtol=0.0, atol=AGREE * problem.spread)
 
 
 @given(tiny(), models)
@@ -111,7 +111,7 @@ def test_threads_and_files_change_no_bit(problem: Tiny, model: str) -> None:
     np.testing.assert_array_equal(loaded.predict(problem.new), one.predict(problem.new))
 
 
-@given(tiny(), st.sampled_from(["scaled", "affine, few steps", "facets"]))
+@given(tiny(), st.sampled_from(["scaled", "affine", "facets"]))
 def test_a_written_region_has_the_same_optimum(problem: Tiny, model: str) -> None:
     region = fitted(problem, model).region(problem.signals[0])
     assert largest_difference(region, "mps", n_problems=2, seed=problem.seed) <= 1e-6
@@ -126,3 +126,55 @@ def test_known_bounds_hold(problem: Tiny, model: str, share: float) -> None:
     room = 1e-9 * (1.0 + np.abs(x).max())
     assert (found >= lower - room).all()
     assert (found <= upper + room).all()
+
+
+# Data that determine little give finite predictions or a refusal of our own.
+
+#: What becomes of signals, of those of training and the new ones.
+SIGNALS: dict[str, Callable[[Array], Array]] = {
+    "collinear": lambda s: np.hstack([s, s[:, -1:], 2.0 * s[:, -2:-1] - s[:, -1:]]),
+    "constant": lambda s: np.hstack([s, np.full((len(s), 1), 7.0)]),
+    "ill-conditioned": lambda s: np.hstack([s, 1e9 + s[:, -1:], s[:, -1:] * (1 + 1e-9)]),
+    "more features than samples": lambda s: np.hstack(
+        [s, s @ np.random.default_rng(0).normal(size=(s.shape[1], 30))]
+    ),
+}
+#: What becomes of costs.
+COSTS: dict[str, Callable[[Array], Array]] = {
+    "zero": np.zeros_like,
+    "some zero": lambda c: c * (np.arange(len(c)) % 2)[:, None],
+    "tied": lambda c: np.tile(np.round(c[:, :1]), (1, c.shape[1])),
+}
+#: What becomes of decisions.
+DECISIONS: dict[str, Callable[[Array], Array]] = {
+    "constant decisions": np.ones_like,
+    "decisions on a grid": np.round,
+    "an outlier": lambda x: x + 1e8 * np.eye(len(x))[:, :1],
+}
+#: Which rows are left: fewer than decisions, or one sample again and again.
+ROWS = {"few": slice(2), "one sample": np.zeros(12, dtype=int)}
+
+
+def degenerate(problem: Tiny, kind: str) -> Tiny:
+    if kind in SIGNALS:
+        signals, new = (SIGNALS[kind](part) for part in (problem.signals, problem.new))
+        return replace(problem, signals=signals, new=new)
+    if kind in DECISIONS:
+        return replace(problem, decisions=DECISIONS[kind](problem.decisions))
+    if kind in ROWS:
+        parts = (part[ROWS[kind]] for part in (problem.signals, problem.decisions))
+        return replace(problem, **dict(zip(("signals", "decisions"), parts, strict=True)))
+    signals, costs = problem.signals.copy(), list(problem.costs)
+    signals[:, costs] = COSTS[kind](signals[:, costs])
+    return replace(problem, signals=signals)
+
+
+@given(tiny(most=14), models, st.sampled_from([*SIGNALS, *COSTS, *DECISIONS, *ROWS]))
+def test_degenerate_data(problem: Tiny, model: str, kind: str) -> None:
+    changed = degenerate(problem, kind)
+    try:
+        fit = fitted(changed, model)
+    except fl.exceptions.FeaslearnError:
+        return
+    assert np.isfinite(fit.predict(changed.new)).all()
+    assert np.isfinite(fit.result_.objective)

@@ -1,7 +1,8 @@
-"""Fits to chunks are the fits to the same samples in memory."""
+"""Fits to chunks and to large tables are the fits to the same samples in memory."""
 
 from __future__ import annotations
 
+import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -99,32 +100,25 @@ def test_negative_scales_are_found_in_a_few_passes() -> None:
     assert 2 <= model.result_.details["passes over the data"] <= 6
 
 
-def test_files_fit_like_frames(tmp_path: Path) -> None:
+def test_files_fit_like_frames_and_weights_count(tmp_path: Path) -> None:
     X, y = samples(500)
-    frame = pl.DataFrame(np.hstack([X, y]), schema=[*SIGNALS, *DECISIONS])
+    weights = np.random.default_rng(1).integers(0, 3, 500).astype(float)
+    names = [*SIGNALS, *DECISIONS, "w"]
+    frame = pl.DataFrame(np.column_stack([X, y, weights]), schema=names)
     frame.write_parquet(tmp_path / "a.parquet", row_group_size=100)
-    chunks = fl.Chunks(tmp_path / "a.parquet", signals=SIGNALS, decisions=DECISIONS)
     model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=SIGNALS[:3], sense="max")
-    found = model.fit(chunks).predict(frame.select(SIGNALS))
-    assert list(model.feature_names_in_) == SIGNALS
-    assert found.columns == DECISIONS
-    same = model.fit(frame.select(SIGNALS), frame.select(DECISIONS)).predict(frame.select(SIGNALS))
-    np.testing.assert_allclose(found.to_numpy(), same.to_numpy(), rtol=1e-9, atol=1e-9)
-
-
-def test_weights_count(tmp_path: Path) -> None:
-    X, y = samples(400)
-    weights = np.random.default_rng(1).integers(0, 3, 400).astype(float)
-    table = np.column_stack([X, y, weights])
-    pl.DataFrame(table, schema=[*SIGNALS, *DECISIONS, "w"]).write_parquet(tmp_path / "a.parquet")
-    chunks = fl.Chunks(tmp_path, signals=SIGNALS, decisions=DECISIONS, weights="w")
-    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2], random_state=0)
-    found = model.fit(chunks)
-    assert found.explain(pl.DataFrame(X[:1], schema=SIGNALS)).n_samples == (weights > 0).sum()
-    parts, loss = found.predict(pl.DataFrame(X, schema=SIGNALS)), found.result_.objective
-    model.fit(X, y, sample_weight=weights)
-    np.testing.assert_allclose(parts, model.predict(X), rtol=1e-9, atol=1e-9)
-    assert loss == pytest.approx(model.result_.objective, rel=1e-9)
+    for path, column in ((tmp_path / "a.parquet", None), (tmp_path, "w")):
+        chunks = fl.Chunks(path, signals=SIGNALS, decisions=DECISIONS, weights=column)
+        found = model.fit(chunks).predict(frame.select(SIGNALS))
+        assert list(model.feature_names_in_) == SIGNALS
+        assert found.columns == DECISIONS
+        counted = 500 if column is None else (weights > 0).sum()
+        assert model.explain(frame.select(SIGNALS)[:1]).n_samples == counted
+        loss, given = model.result_.objective, None if column is None else weights
+        model.fit(frame.select(SIGNALS), frame.select(DECISIONS), sample_weight=given)
+        same = model.predict(frame.select(SIGNALS))
+        np.testing.assert_allclose(found.to_numpy(), same.to_numpy(), rtol=1e-9, atol=1e-9)
+        assert loss == pytest.approx(model.result_.objective, rel=1e-9)
 
 
 @pytest.mark.parametrize(
@@ -140,8 +134,7 @@ def test_sums_over_chunks_train_like_sums_over_arrays(
 ) -> None:
     X, y = samples(400)
     monkeypatch.setattr("feaslearn.regressor.training.FEW_ROWS", 0)
-    if isinstance(trainer, Annealing):
-        monkeypatch.setattr("feaslearn.trainers.out_of_fold.MOST_SAMPLES", 200)
+    monkeypatch.setattr("feaslearn.trainers.out_of_fold.MOST_SAMPLES", 200)
     model = fl.RegionRegressor(
         fl.Affine(fl.Simplex(3)), cost=[0, 1, 2], trainer=trainer, random_state=0
     )
@@ -189,3 +182,36 @@ def test_strengths_are_chosen_in_few_passes() -> None:
     details = model.fit(chunked(signals, decisions)).result_.details
     assert details["sparsity"] > 0.0
     assert details["passes over the data"] <= 12.0
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "trainer"),
+    [
+        (fl.Minkowski.hypersimplices(3), "auto"),
+        (fl.Affine(fl.Simplex(2)), Annealing(max_iter=3, n_starts=1, ridge=0.1)),
+    ],
+    ids=repr,
+)
+def test_single_precision_is_the_fit_to_the_same_numbers(
+    hypothesis: Any, trainer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("checks", "training"):  # tables of more rows are not copied
+        monkeypatch.setattr(f"feaslearn.regressor.{module}.FEW_ROWS", 0)
+    signals, decisions = (table.astype(np.float32) for table in samples(8200))
+    model = fl.RegionRegressor(hypothesis, cost=[0, 1, 2], trainer=trainer, random_state=0)
+    single = model.fit(signals, decisions).theta_
+    in_columns = np.asfortranarray(signals, dtype=float), np.asfortranarray(decisions, dtype=float)
+    double = model.fit(*in_columns).theta_
+    np.testing.assert_allclose(single, double, rtol=1e-9, atol=1e-12)
+
+
+def test_a_fit_makes_no_copy_of_the_data() -> None:
+    rng = np.random.default_rng(2)
+    signals, decisions = rng.uniform(size=(400_000, 8)), rng.uniform(size=(400_000, 3))
+    model = fl.RegionRegressor(fl.Minkowski.hypersimplices(3), cost=[0, 1, 2])
+    model.fit(signals[:30_000], decisions[:30_000])
+    tracemalloc.start()
+    model.fit(signals, decisions)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.8 * (signals.nbytes + decisions.nbytes)

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
+from registry import fit_to
 
 pd = pytest.importorskip("pandas")
 
@@ -102,16 +101,6 @@ def test_a_decision_at_a_limit_that_was_not_seen_is_a_remark() -> None:
     assert explained.price_angle > 30.0
 
 
-@pytest.mark.parametrize("name", ["minkowski", "facets"])
-def test_a_loaded_model_explains_the_same(name: str, tmp_path: Path) -> None:
-    X, y = dispatch()
-    model = fitted(HYPOTHESES[name], X, y)
-    fl.save(model, tmp_path / "model.json")
-    again = fl.load(tmp_path / "model.json")
-    assert str(again.explain(X.iloc[0])) == str(model.explain(X.iloc[0]))
-    assert str(again.result_) == str(model.result_)
-
-
 def test_bad_input_is_said() -> None:
     X, y = dispatch()
     with pytest.raises(NotFittedError):
@@ -130,8 +119,7 @@ def test_what_is_known_counts_where_limits_are_looked_for(hypothesis: Hypothesis
     data = fl.datasets.make_power5(100, random_state=0)
     demand = fl.AffineCost([0.0], [[0, 0, 0, 1, 1, 1, 1, 1]])
     known = fl.Known(bounds=(0.0, 3.5), balance=(np.ones(3), demand))
-    model = fl.RegionRegressor(hypothesis, cost=data.cost, known=known, random_state=0)
-    explained = model.fit(data.signals, data.decisions).explain(data.signals[0])
+    explained = fit_to(data, hypothesis, known=known).explain(data.signals[0])
     pinned = {(limit.decision, limit.side) for limit in explained.limits if limit.pinned}
     # The second plant is the cheapest, the third the most expensive.
     assert {("x1", "upper"), ("x2", "lower")} <= pinned

@@ -2,34 +2,35 @@
 
 from __future__ import annotations
 
-from functools import cache
+from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from feaslearn.sets import AffineImage, Box, HalfSpaces, Hypersimplex, Polytope, Simplex
-from feaslearn.sets.half_spaces import half_spaces_of_points
+import feaslearn as fl
+from feaslearn.exceptions import (
+    EmptySetError,
+    SetError,
+    TooManyVerticesError,
+    UnsupportedError,
+)
+from feaslearn.sets import AffineImage, Box, Hypersimplex, Polytope, Simplex
 from feaslearn.sets.product import Product
 from feaslearn.solvers.oracle_kernels import predict_rows
 from feaslearn.tolerances import TIE_TOL
 from registry import (
-    FOR_EACH_SET,
+    BINARY_SETS,
     NAMES,
     POLYHEDRAL,
+    cube,
     example,
-    generators,
+    fit_to,
     mixtures,
-    points,
-    size_of,
 )
-
-TOLERANCE = 1e-6
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if example(name).code() is not None])
-def test_kernels_see_the_ties_that_faces_show(name: str) -> None:
+def test_kernels_answer_like_sets_and_see_the_ties_that_faces_show(name: str) -> None:
     primitive, code = example(name), example(name).code()
     p = primitive.dimension
     Q = np.vstack([np.zeros(p), np.random.default_rng(0).integers(-1, 2, size=(20, p))])
@@ -37,6 +38,7 @@ def test_kernels_see_the_ties_that_faces_show(name: str) -> None:
     for q in Q:
         x, tied = np.empty((1, p)), np.empty(1, dtype=bool)
         predict_rows(code, identity, nothing, np.ones((1, 1)), q[None, :], TIE_TOL, x, tied)
+        np.testing.assert_array_equal(x[0], primitive.argmin(q))
         assert tied[0] == primitive.tied(q)[0]
         assert tied[0] != primitive.face(q).is_point
 
@@ -63,33 +65,6 @@ def test_first_minimiser_of_no_cost_is_the_first_vertex(name: str) -> None:
     np.testing.assert_array_equal(
         primitive.argmin(np.zeros(primitive.dimension)), primitive.vertices()[0]
     )
-
-
-@cache
-def descriptions(name: str) -> list[HalfSpaces]:
-    """Return the set's own rows and, in few dimensions, those of the hull of its vertices."""
-    primitive, p = example(name), example(name).dimension
-    rows = [AffineImage(primitive, np.eye(p), np.zeros(p)).halfspaces()]
-    return [*rows, half_spaces_of_points(primitive.vertices())] if p <= 5 else rows
-
-
-@pytest.mark.parametrize("name", POLYHEDRAL)
-@FOR_EACH_SET
-@given(data=st.data(), rng=generators())
-def test_half_spaces_agree_with_membership(
-    name: str, data: st.DataObject, rng: np.random.Generator
-) -> None:
-    primitive = example(name)
-    z = data.draw(points(primitive.dimension))
-    inside = mixtures(primitive, rng, 3)
-    for rows in descriptions(name):
-        assert np.linalg.norm(rows.A, axis=1) == pytest.approx(np.ones(len(rows.A)))
-        assert rows.contains(inside, TOLERANCE * size_of(name)).all()
-        distance = AffineImage(primitive, np.eye(len(z)), np.zeros(len(z))).distance(z)
-        if distance <= 1e-9:
-            assert rows.contains(z, TOLERANCE * size_of(name)).all()
-        elif distance > 1e-4 * size_of(name):
-            assert not rows.contains(z, 1e-7).any()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -140,3 +115,49 @@ def test_a_changed_parameter_changes_every_answer() -> None:
 )
 def test_repr_is_honest(primitive: Simplex, shown: str) -> None:
     assert repr(primitive) == shown
+
+
+# Sets that hold binary points alone: answers against a list made by hand.
+
+
+def test_the_points_of_a_knapsack_are_those_that_fit() -> None:
+    found = BINARY_SETS["binary-knapsack"]().vertices()
+    fitting = [z for z in product((1.0, 0.0), repeat=4) if np.dot(z, [2, 3, 4, 1]) <= 5.0]
+    np.testing.assert_array_equal(found, fitting)
+
+
+def test_the_hull_is_not_the_relaxation() -> None:
+    knapsack = fl.Polytope([[-2.0, -2.0]], [-3.0], binary=True)
+    assert knapsack.minimum([-1.0, -1.0])[0] == -1.0
+    assert knapsack.conic_form().violation(np.array([[0.75, 0.75]]))[0] > 0.2
+
+
+def test_bad_parameters() -> None:
+    with pytest.raises(SetError, match="binary='yes' is not True or False"):
+        fl.Simplex(3, binary="yes").check()
+    with pytest.raises(EmptySetError, match="no point of zeros and ones"):
+        fl.Polytope([[1.0, 1.0]], [3.0], binary=True).check()
+    with pytest.raises(TooManyVerticesError, match="16384 binary points"):
+        fl.Polytope(*cube(14), binary=True).check()
+    with pytest.raises(TooManyVerticesError, match="too many binary points"):
+        fl.Polytope(*cube(30), binary=True).check()
+
+
+def test_regions_and_hypotheses_are_convex() -> None:
+    points = fl.Simplex(2, binary=True)
+    region = fl.Region(AffineImage(points, np.eye(2), np.zeros(2)))
+    with pytest.raises(UnsupportedError, match=r"feaslearn\.paper"):
+        _ = region.form
+    data = fl.datasets.make_switch(20, random_state=0)
+    for hypothesis in (fl.Affine(points), fl.Minkowski([fl.Term(points)])):
+        with pytest.raises(fl.exceptions.FeaslearnError, match=r"feaslearn\.paper"):
+            fit_to(data, hypothesis)
+
+
+def test_a_region_of_points() -> None:
+    corners = np.array([[0.0, 2.0, 0.5], [0.0, 0.0, 0.5]])
+    region = fl.Region(AffineImage(fl.Simplex(3, binary=True), corners, np.zeros(2)))
+    assert region.contains([[0.5, 0.5], [1.0, 0.0]]).tolist() == [True, False]
+    assert region.project([1.2, 0.1]).tolist() == [0.5, 0.5]
+    assert len(region.vertices()) == 3
+    assert region.distance([1.25, 0.0]) == pytest.approx(0.75)

@@ -1,23 +1,37 @@
-"""Hulls of points that may lie in a flat, half-spaces of images, and binary points."""
+"""Hulls of points that may lie in a flat, half-spaces and nearest points of images."""
 
 from __future__ import annotations
+
+from itertools import product
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.linalg import block_diag
 
 import feaslearn as fl
-from feaslearn.exceptions import TooManyVerticesError
-from feaslearn.sets import AffineImage, Box, Hypersimplex, L1Ball, L2Ball, Simplex
+from feaslearn.exceptions import EmptySetError, TooManyVerticesError
+from feaslearn.sets import AffineImage, Box, Hypersimplex, L1Ball, L2Ball, Polytope, Simplex
 from feaslearn.sets import half_spaces as module
 from feaslearn.sets.half_spaces import (
     HalfSpaces,
     extreme_points,
     half_spaces_of_points,
 )
-from feaslearn.sets.vertex_enumeration import middle_point, nearest_points
-from registry import generators
+from feaslearn.sets.vertex_enumeration import middle_point, nearest_points, vertices_of_form
+from feaslearn.solvers.conic_form import Cone, ConicForm
+from feaslearn.solvers.oracle_kernels import L2_BALL
+from registry import (
+    FOR_EACH_SET,
+    NAMES,
+    cube,
+    example,
+    generators,
+    mixtures,
+    random_map,
+    size_of,
+)
 
 
 @given(rng=generators(), n=st.integers(1, 4), rank=st.integers(0, 4), count=st.integers(1, 12))
@@ -107,3 +121,138 @@ def test_the_nearest_binary_point_and_the_first_of_equals() -> None:
 def test_binary_points_of_rows() -> None:
     some = fl.Polytope([[-1.0, -2.0, 1.0]], [-1.0], [[1.0, 1.0, 1.0]], [2.0], binary=True)
     np.testing.assert_array_equal(some.vertices(), [[1.0, 0.0, 1.0], [0.0, 1.0, 1.0]])
+
+
+# Nearest points.
+
+#: Sets whose corners are mixed.
+SERVED = [
+    name
+    for name in NAMES
+    if (code := example(name).code()) is not None and L2_BALL not in code.kinds
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+@FOR_EACH_SET
+@given(rng=generators(), n=st.integers(1, 6))
+def test_distance_is_zero_inside(name: str, rng: np.random.Generator, n: int) -> None:
+    primitive = example(name)
+    p = primitive.dimension
+    M = random_map(rng, n, p)
+    image = AffineImage(primitive, M, rng.normal(size=n))
+    inside = mixtures(primitive, rng, 1)[0]
+    # Not only small: the square of a distance is found to 1e-7 with ease, which is 3e-4 in the
+    # distance, and membership of learned regions would flicker.
+    assert image.distance(image.at(inside)) <= 1e-8 * size_of(name) * max(1.0, np.abs(M).max())
+    assert image.contains(image.at(inside)).all()
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_images_and_targets_of_whole_numbers(name: str) -> None:
+    """Degenerate on purpose: weights that vanish exactly, targets on faces of every dimension."""
+    primitive = example(name)
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        n = int(rng.integers(1, 6))
+        M = rng.integers(-2, 3, size=(n, primitive.dimension)).astype(float)
+        image = AffineImage(primitive, M, np.zeros(n))
+        x = rng.integers(-2, 3, size=n).astype(float)
+        away = x - image.project(x)
+        excess = image.support(away) - away @ image.project(x)
+        assert excess <= 1e-9 * size_of(name)
+
+
+def test_thin_images_are_served_to_the_last_digit() -> None:
+    """Columns that almost coincide: distances of 1e-8 matter beside lengths of one."""
+    rng = np.random.default_rng(0)
+    for thickness in (1e-1, 1e-3, 1e-5, 1e-7):
+        M = rng.normal(size=(6, 1)) + thickness * rng.normal(size=(6, 12))
+        image = AffineImage(Box(12), M, np.zeros(6))
+        inside = image.at(rng.uniform(-1.0, 1.0, size=12))
+        assert image.distance(inside) <= 1e-7
+
+
+def test_ellipse_with_its_middle_far_away() -> None:
+    image = AffineImage(L2Ball(2), [[3.0, 0.0], [0.0, 1e-3]], [1e3, -1e3])
+    assert image.distance([1e3 + 5.0, -1e3]) == pytest.approx(2.0)
+    assert image.distance([1e3, -1e3 + 2e-3]) == pytest.approx(1e-3, rel=1e-6)
+    assert image.contains([[1e3 + 2.999, -1e3]]).all()
+    assert not image.contains([[1e3 + 3.001, -1e3]]).any()
+
+
+# Vertices from rows: hulls of known points, badly scaled rows, flats.
+
+
+def sorted_rows(points: np.ndarray) -> np.ndarray:
+    return points[np.lexsort(points.round(7).T)]
+
+
+@given(rng=generators(), n=st.integers(1, 4), flat=st.booleans())
+def test_rows_of_a_hull_give_its_points_back(rng: np.random.Generator, n: int, flat: bool) -> None:
+    """Points in convex position (on a sphere), perhaps in a flat of one dimension more."""
+    points = rng.normal(size=(n + 3, n))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    if n == 1:
+        points = np.array([[-1.0], [1.0]])
+    if flat:
+        points = points @ rng.normal(size=(n, n + 1)) + rng.normal(size=n + 1)
+    rows = half_spaces_of_points(points)
+    polytope = Polytope(-rows.A, -rows.b, rows.E, rows.e)
+    assert sorted_rows(polytope.vertices()) == pytest.approx(sorted_rows(points), abs=1e-6)
+
+
+@given(rng=generators())
+def test_rows_of_any_size_and_number_describe_the_same_polytope(rng: np.random.Generator) -> None:
+    """Rows times positive numbers, repeated, and rows that touch or miss the set change nothing."""
+    H = np.vstack([np.eye(3), -np.eye(3), -np.ones(3)])
+    h = np.array([0.0, 0, 0, -1, -1, -1, -2])
+    expected = Polytope(H, h).vertices()
+    extra = rng.uniform(size=(4, 3))
+    # Touching: the row holds with equality at the vertex that is farthest out.
+    touching = (expected @ -extra.T).min(axis=0) - rng.choice([0.0, 0.7], size=4)
+    H, h = np.vstack([H, H[:2], -extra]), np.concatenate([h, h[:2], touching])
+    sizes = 10.0 ** rng.uniform(-4, 4, size=len(h))
+    order = rng.permutation(len(h))
+    found = Polytope((H * sizes[:, None])[order], (h * sizes)[order]).vertices()
+    assert sorted_rows(found) == pytest.approx(sorted_rows(expected), abs=1e-7)
+
+
+def test_order_is_fixed_and_numbers_are_clean() -> None:
+    triangle = Polytope([[1, 0], [0, 1], [-1, -2]], [0, 0, -2])
+    assert triangle.vertices().tolist() == [[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]]
+    thirds = Polytope([[3.0, 0.0], [0.0, 3.0], [-3.0, -3.0]], [1.0, 1.0, -3.0])
+    assert thirds.vertices() == pytest.approx(
+        np.array([[2 / 3, 1 / 3], [1 / 3, 2 / 3], [1 / 3, 1 / 3]]), abs=1e-15
+    )
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e3, 1e6])
+@pytest.mark.parametrize("place", [0.0, 1e4])
+def test_small_large_and_far_away(size: float, place: float) -> None:
+    square = np.array(list(product([place, place + size], repeat=2)))
+    H = np.vstack([np.eye(2), -np.eye(2)])
+    polytope = Polytope(H, [place, place, -place - size, -place - size])
+    assert sorted_rows(polytope.vertices()) == pytest.approx(sorted_rows(square), rel=1e-9)
+    assert polytope.contains(polytope.vertices(), 1e-9 * (size + place)).all()
+
+
+def test_rows_of_zeros_are_needless_or_impossible() -> None:
+    H = np.vstack([np.eye(2), -np.eye(2), np.zeros(2)])
+    assert len(Polytope(H, [0.0, 0, -1, -1, -5]).vertices()) == 4
+    impossible = ConicForm(H, np.array([0.0, 0, -1, -1, 5]), (Cone("nonnegative", 5),))
+    with pytest.raises(EmptySetError, match="my set is empty"):
+        vertices_of_form(impossible, 10, "my set")
+
+
+def test_few_vertices_are_listed_and_many_are_not() -> None:
+    for p, repeated, count in ((3, 0, 8), (2, 56, 4), (2, 57, None), (8, 0, 256), (9, 0, None)):
+        H, h = cube(p)
+        rows = np.vstack([H, np.tile(H[:1], (repeated, 1))])
+        code = Polytope(rows, np.append(h, -np.ones(repeated))).code()
+        assert (code and len(np.unique(code.points, axis=0))) == count
+    for sides, count in (((10, 10, 5, 4), 2000), ((29, 23, 3), None)):
+        angles = [np.arange(side) * 2.0 * np.pi / side for side in sides]
+        rows = block_diag(*(np.column_stack([np.cos(a), np.sin(a)]) for a in angles))
+        code = Polytope(-rows, -np.ones(len(rows))).code()
+        assert (code and len(code.points)) == count

@@ -1,18 +1,22 @@
-"""Ctrl-C at any moment: the best model so far, or none at all, and later fits as ever."""
+"""Ctrl-C and deadlines at any moment: the best model so far, or none, and later fits as ever."""
 
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import count
 from typing import Any
 
 import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.runs import Run
-from feaslearn.trainers import Annealing, Convex, FacetLearning
+from feaslearn.exceptions import TimeLimitError
+from feaslearn.runs import Clock
+from feaslearn.trainers import Annealing, Convex, FacetLearning, selection
+from registry import fit_to
 
 POWER = fl.datasets.make_power5(40, noise=0.05, random_state=1)
 BALL = fl.datasets.make_l1_ball(60, n=3, noise=0.1, random_state=1)
@@ -25,11 +29,11 @@ FITS: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
     "annealing": (POWER, fl.Affine(fl.Simplex(3)), Annealing(20, n_starts=1), {}),
     "annealing of many": (MANY, fl.Affine(fl.L1Ball(2)), Annealing(9, n_starts=1, ridge=0.1), {}),
     "facets under noise": (BALL, fl.Facets(), FacetLearning(), {}),
-    "facets": (POWER, fl.Facets(), "auto", {}),
+    "facets": (POWER, fl.Facets(), fl.trainers.Auto(), {}),
     "convex": (POWER, fl.Minkowski("auto"), Convex(), {}),
     "robust": (POWER, fl.Minkowski.pairs(3), Convex(robust=True), {}),
-    "known": (POWER, fl.Minkowski.pairs(3), "auto", {"known": KNOWN}),
-    "chosen": (SWITCH, None, "auto", {}),
+    "known": (POWER, fl.Minkowski.pairs(3), fl.trainers.Auto(), {"known": KNOWN}),
+    "chosen": (SWITCH, None, fl.trainers.Auto(), {}),
 }
 
 
@@ -54,16 +58,16 @@ def fitted(name: str) -> fl.RegionRegressor:
 @contextmanager
 def looks_at_the_clock(press_at: int | None = None) -> Iterator[list[int]]:
     """Count how often a fit looks at its clock, and press Ctrl-C at one of these moments."""
-    looks, out = [0], Run.late
+    looks, out = [0], Clock.out
 
-    def looked(run: Run) -> bool:
+    def looked(clock: Clock) -> bool:
         looks[0] += 1
         if looks[0] == press_at:
             signal.raise_signal(signal.SIGINT)
-        return out(run)
+        return out(clock)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Run, "late", looked)
+        patch.setattr(Clock, "out", looked)
         yield looks
 
 
@@ -116,3 +120,69 @@ def test_a_handler_of_the_user_is_left_alone() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     assert heard == ["pressed"]
     assert model.result_.status in ("optimal", "converged")
+
+
+# Deadlines: the best so far, and an error where there is none.
+
+NOISY = fl.datasets.make_power5(300, noise=0.1, random_state=0)
+
+
+def test_chunks_that_cannot_be_read_in_time() -> None:
+    many = [np.tile(table, (50, 1)) for table in (NOISY.signals, NOISY.decisions)]
+
+    def rows() -> Any:
+        for _ in range(100):
+            time.sleep(0.02)
+            yield tuple(many)
+        raise AssertionError("read to the end")
+
+    trainer = fl.trainers.Convex(max_seconds=0.2)
+    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=NOISY.cost, trainer=trainer)
+    with pytest.raises(TimeLimitError, match="before there was any model"):
+        model.fit(fl.Chunks(rows))
+
+
+@pytest.mark.parametrize(
+    ("hypothesis", "trainer"),
+    [
+        (fl.Affine(fl.Simplex(3)), fl.trainers.Annealing),
+        (fl.Facets(), fl.trainers.FacetLearning),
+        (None, fl.trainers.Auto),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("looks", [10, *(pytest.param(n, marks=pytest.mark.soak) for n in (2, 40))])
+def test_a_search_returns_its_best_so_far(
+    hypothesis: Any, trainer: Any, looks: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = count()
+    monkeypatch.setattr(Clock, "out", lambda clock: clock.limited and next(asked) >= looks)
+    try:
+        model = fit_to(NOISY[:60], hypothesis, trainer=trainer(max_seconds=1e6))
+    except TimeLimitError:  # not even the first candidate was trained
+        assert hypothesis is None
+        assert looks < 40
+        return
+    result = model.result_
+    assert result.status == "time limit" or next(asked) < looks  # or it was done before
+    assert np.isfinite(result.objective)
+    assert np.isfinite(model.predict(NOISY.signals)).all()
+
+
+def test_a_selection_that_comes_to_the_deadline_returns_what_it_trained_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    trained = selection.train_once
+    folds = list[Any]()
+
+    def last(*arguments: Any, **options: Any) -> Any:
+        folds.append(arguments[0])
+        if len(folds) == 3:
+            arguments[1].run.clock._end = 0.0
+        return trained(*arguments, **options)
+
+    monkeypatch.setattr(selection, "train_once", last)
+    model = fit_to(NOISY, trainer=fl.trainers.Auto(1e6))
+    assert model.result_.status == "time limit"
+    assert isinstance(model.hypothesis_, fl.Facets)
+    assert any("selection of a hypothesis" in text for text in model.result_.warnings)

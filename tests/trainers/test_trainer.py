@@ -1,16 +1,17 @@
-"""What every trainer reports."""
+"""What every trainer reports, refuses, and leaves as it was."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 import feaslearn as fl
 from feaslearn.data import Block, Samples
-from feaslearn.exceptions import DataError, SolverError
-from feaslearn.trainers import Annealing
+from feaslearn.exceptions import DataError, Problems, SolverError
+from feaslearn.results import Status
+from feaslearn.trainers import Annealing, Convex, FacetLearning
 from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.ties import tied_share
 
@@ -41,23 +42,44 @@ def test_the_loss_takes_the_first_of_tied_minimisers() -> None:
     assert found == pytest.approx(0.1 * 0.25 + 0.3 * 0.5 + 0.4)
 
 
-@pytest.mark.parametrize(
-    "hypothesis", [fl.Affine(fl.Simplex(3)), fl.Affine(fl.Box(2)), fl.Minkowski.box(2)], ids=repr
-)
-def test_a_value_counts_rows_by_their_weights(hypothesis: Any) -> None:
-    """It agrees with rows that are written as often as their weight says, in blocks of any size."""
-    random = np.random.default_rng(0)
-    features = np.column_stack([np.ones(6), random.normal(size=6)])
-    costs, decisions = random.normal(size=(2, 6, 2))
-    times = np.array([1, 4, 2, 1, 3, 1])
-    weighted = Block(features, costs, decisions, times / times.sum())
-    again = [np.repeat(part, times, axis=0) for part in (features, costs, decisions)]
-    written = Block(*again, np.full(times.sum(), 1.0 / times.sum()))
-    theta = random.normal(size=hypothesis.layout(2, 2).size)
-    expected = Objective(hypothesis, Samples.of(written, 4)).value(theta)
-    for size in (2, 4, 100):
-        found = Objective(hypothesis, Samples.of(weighted, size), n_jobs=2).value(theta)
-        assert found == pytest.approx(expected, rel=1e-12)
+CASES = {
+    "convex": (fl.Minkowski.hypersimplices(2), Convex()),
+    "penalised": (fl.Minkowski.hypersimplices(2), Convex(ridge=0.1, sparsity=0.01)),
+    "robust": (fl.Minkowski.hypersimplices(2), Convex(robust=True)),
+    "scaled": (fl.Minkowski([fl.Term(fl.Simplex(2))], scale="constant"), Convex()),
+    "facets": (fl.Facets(max_facets=2), FacetLearning()),
+    "annealing": (fl.Affine(fl.Simplex(2)), Annealing(n_starts=1)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_result_says_everything_and_nothing_that_is_not_so(name: str) -> None:
+    hypothesis, trainer = CASES[name]
+    data, before = fl.datasets.make_switch(40, noise=0.1, random_state=0), repr(trainer)
+    options = {"cost": data.cost, "trainer": trainer, "random_state": 0}
+    model, again = (
+        fl.RegionRegressor(hypothesis, **options).fit(data.signals, data.decisions)
+        for _ in range(2)
+    )
+    np.testing.assert_array_equal(again.theta_, model.theta_)
+    assert repr(trainer) == before
+    result = model.result_
+    losses = ((model.predict(data.signals) - data.decisions) ** 2).sum(axis=1)
+    assert result.objective == pytest.approx(losses.mean(), abs=1e-9)
+    assert result.objective <= data.decisions.var(axis=0).sum()
+    assert result.status in get_args(Status)
+    assert result.lower_bound is None or result.lower_bound <= result.objective + 1e-9
+    assert result.ties_met is not None
+    assert result.ties_met >= result.tied_share * len(data) - 1e-9
+    if result.is_global:
+        assert result.lower_bound is not None
+        penalised = "with" in result.optimum
+        assert penalised or result.gap <= 1e-4 * result.objective + 1e-9
+    held = result.details.get("ridge", 0.0) > 0.0
+    assert ("ridge" in result.optimum) == (held and result.is_global)
+    assert held or name != "penalised"
+    for label in ("status", "optimum", "lower bound", "ties met", "predictions that tie"):
+        assert label in str(result)
 
 
 #: Numbers next to what is allowed.
@@ -81,6 +103,19 @@ def test_all_wrong_parameters_are_named_together(kind: type[fl.trainers.Trainer]
         kind(**WRONG[kind]).train(objective(), np.random.default_rng(0))
     for name, value in WRONG[kind].items():
         assert f"{name}={value!r}" in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", [fl.trainers.Auto, *WRONG], ids=lambda kind: kind.__name__)
+def test_every_trainer_takes_a_limit_and_refuses_what_is_none(
+    kind: type[fl.trainers.Trainer],
+) -> None:
+    wrong = [0, 0.0, -1.0, np.nan, -np.inf, "10", True, [5.0]]
+    for limit in (*wrong, None, 1e-9, np.inf):
+        problems = Problems()
+        kind(max_seconds=limit).check(problems)
+        told = [text for text in problems.messages if "max_seconds" in text]
+        assert len(told) == any(limit is each for each in wrong)
+        assert all(f"max_seconds={limit!r}" in text for text in told)
 
 
 @pytest.mark.parametrize("value", [np.nan, -1e200])

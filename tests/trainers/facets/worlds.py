@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from common.worlds import World
 from feaslearn.hypotheses.facet_rows import FacetRows
+from feaslearn.trainers.facets import Learned, Task, learn_facets
+
+
+def learn(world: World, exact: bool = False, **options: Any) -> Learned:
+    """Return the region that is learned from the rows of a world."""
+    return learn_facets(Task(*world[1:], np.random.default_rng(0), **options), exact=exact)
 
 
 def make_world(

@@ -5,14 +5,18 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from scipy.optimize import nnls
+from scipy.optimize import lsq_linear, nnls
 from sklearn.base import clone
 
 import feaslearn as fl
 from feaslearn.data import Block, Samples
+from feaslearn.exceptions import UnsupportedError
 from feaslearn.trainers import Convex, Trained
+from feaslearn.trainers.minkowski_fit.block_moments import moments_by_decision
+from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split, leave_one_out
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 from feaslearn.trainers.objective import Objective
+from registry import fit_to
 
 MODELS = {
     "hypersimplices": fl.Minkowski.hypersimplices(3),
@@ -63,6 +67,10 @@ def test_the_optimum_is_the_loss_of_the_returned_decisions(name: str, ties: bool
         assert result.objective == pytest.approx(value, rel=1e-6, abs=1e-9)
         assert result.lower_bound == pytest.approx(value, rel=1e-6, abs=1e-7)
         assert result.status == "optimal"
+        told = any(f"{result.ties_met} samples tie" in text for text in result.warnings)
+        assert told == (result.ties_met > 0)
+        if name == "hypersimplices":
+            assert told == (result.tied_share > 0.0) == ties
         assert result.details["KKT residual"] <= 1e-9
         random = np.random.default_rng(2)
         for _ in range(5):
@@ -100,6 +108,59 @@ def test_against_a_program_written_out() -> None:
     free = cp.Problem(cp.Minimize(cp.sum_squares(errors)))
     free.solve(solver=cp.CLARABEL)
     assert free.value < program.value * (1 - 1e-4)
+
+
+ONE_TERM = {
+    "simplex": fl.Simplex(3),
+    "box": fl.Box(3, -1.0, [1.0, 2.0, 0.5]),
+    "l1-ball": fl.L1Ball(3),
+    "l2-ball": fl.L2Ball(3),
+    "hypersimplex": fl.Hypersimplex(3, 2),
+    "polytope": fl.Polytope(np.vstack([np.eye(3), -np.ones((1, 3))]), [0.0, 0.0, 0.0, -1.0]),
+}
+
+
+def design(whole: Block, primitive: object) -> tuple[np.ndarray, np.ndarray]:
+    """Write the fit as one least-squares problem in (alpha, b)."""
+    minimizers = primitive.argmin(whole.costs)
+    rows, right = [], []
+    for phi, z, x, w in zip(
+        whole.features, minimizers, whole.decisions, whole.weights, strict=True
+    ):
+        for j in np.flatnonzero(~np.isnan(x)):
+            block = np.zeros((len(phi), len(x)))
+            block[:, j] = phi
+            rows.append(np.sqrt(w) * np.concatenate([[z[j]], block.ravel()]))
+            right.append(np.sqrt(w) * x[j])
+    return np.array(rows), np.array(right)
+
+
+@pytest.mark.parametrize("name", ONE_TERM)
+@pytest.mark.parametrize("sign", [1.0, -1.0], ids=["open", "clipped"])
+@pytest.mark.parametrize("gaps", [False, True], ids=["complete", "gaps"])
+def test_equals_bounded_least_squares(name: str, sign: float, gaps: bool) -> None:
+    for seed in range(2):
+        whole = samples(seed, gaps=gaps)
+        whole = whole._replace(costs=sign * whole.costs)
+        model = fl.Minkowski([fl.Term(ONE_TERM[name])], scale="constant")
+        theta, result = train(problem(whole, model), ridge=0.0, sparsity=0.0)
+        matrix, right = design(whole, ONE_TERM[name])
+        lower = np.full(matrix.shape[1], -np.inf)
+        lower[0] = 0.0
+        expected = lsq_linear(matrix, right, (lower, np.inf), method="bvls", tol=1e-14)
+        np.testing.assert_allclose(theta, expected.x, atol=1e-6)
+        assert result.objective == pytest.approx(2.0 * expected.cost, rel=1e-7)
+        assert (theta[0] == 0.0) == (sign < 0)
+        assert result.status == "optimal"
+        assert result.gap == 0.0
+
+
+def test_what_is_not_convex_is_refused() -> None:
+    with pytest.raises(UnsupportedError) as caught:
+        train(problem(samples(0), fl.Affine(fl.Simplex(3))))
+    text = str(caught.value)
+    assert text.startswith("Convex cannot train this: ")
+    assert "Affine(primitive=Simplex(p=3)) is not convex in its parameters" in text
 
 
 def test_recovers_the_truth_without_noise() -> None:
@@ -142,19 +203,6 @@ def test_sparsity_leaves_fewer_terms() -> None:
     assert counts[0] > counts[1] > counts[2] == 0.0
 
 
-def test_robust_fits_forget_anomalies() -> None:
-    whole = samples(4, n_rows=120, noise=0.1)
-    plain = train(problem(whole, fl.Minkowski.hypersimplices(3))).theta
-    spoiled = whole.decisions.copy()
-    spoiled[::12] += 30.0
-    bad = problem(whole._replace(decisions=spoiled), fl.Minkowski.hypersimplices(3))
-    moved = train(bad).theta
-    theta, result = train(bad, robust=True)
-    assert np.abs(theta - plain).max() < 0.1 * np.abs(moved - plain).max()
-    assert result.status == "converged"
-    assert result.details["samples that count less than half"] >= 10
-
-
 def test_terms_that_come_twice_or_are_points_are_solved() -> None:
     pair = fl.Term(fl.Simplex(2), [0, 1])
     point = fl.Term(fl.Hypersimplex(3, 3))
@@ -166,15 +214,6 @@ def test_terms_that_come_twice_or_are_points_are_solved() -> None:
     assert result.objective == pytest.approx(expected.objective, rel=1e-6)
     alpha = model.layout(3, 3).unpack(theta)["alpha"]
     np.testing.assert_allclose(alpha[0], alpha[2], atol=1e-6)
-
-
-def test_data_that_ask_for_negative_scales_get_none() -> None:
-    whole = samples(0)
-    turned = whole._replace(costs=-whole.costs)
-    model = fl.Minkowski.hypersimplices(3, scale="constant")
-    theta, result = train(problem(turned, model))
-    np.testing.assert_allclose(model.layout(3, 3).unpack(theta)["alpha"], 0.0, atol=1e-5)
-    assert result.status == "optimal"
 
 
 def test_fewer_samples_than_parameters() -> None:
@@ -250,9 +289,7 @@ def test_auto_finds_moving_averages_of_few_hours_and_limits_that_bend_on_both_si
     train, test = data[:100], data[100:]
     pairs = fl.Minkowski("auto", scale="constant")
     scores = [
-        fl.RegionRegressor(each, cost=data.cost, random_state=0, trainer=Convex(robust=False))
-        .fit(train.signals, train.decisions)
-        .score(test.signals, test.decisions)
+        fit_to(train, each, trainer=Convex(robust=False)).score(test.signals, test.decisions)
         for each in (fl.Minkowski(pairs.terms_of(8), scale="constant"), pairs)
     ]
     assert scores[1] > scores[0] + 0.2
@@ -294,3 +331,59 @@ def test_anomalous_days_do_not_move_the_fit() -> None:
     named = clone(model).set_params(hypothesis=fl.Minkowski.hypersimplices(14))
     named.fit(prices[:30], schedules[:30])
     assert "samples that count less than half" not in named.result_.details
+
+
+# Moments against the design matrix written out.
+
+
+def random_rows(random: np.random.Generator, same: bool, gaps: bool) -> Rows:
+    phi = random.normal(size=(40, 3))
+    psi = phi if same else random.uniform(size=(40, 4))
+    points = random.normal(size=(40, 5, 2))
+    decisions = random.normal(size=(40, 2))
+    if gaps:
+        decisions[random.uniform(size=decisions.shape) < 0.3] = np.nan
+    return Rows(points, psi, phi, decisions, random.uniform(size=40))
+
+
+@pytest.mark.parametrize("offset", [True, False])
+@pytest.mark.parametrize("same", [True, False])
+@pytest.mark.parametrize("gaps", [True, False])
+def test_moments_decision_by_decision_are_the_moments(same: bool, gaps: bool, offset: bool) -> None:
+    rows = random_rows(np.random.default_rng(2), same, gaps)
+    rows.points[:, 0, 1], rows.points[:, 1:3, 0], rows.points[:, 4] = 0.0, 0.0, 0.0
+    if not offset:
+        rows = rows._replace(phi=rows.phi[:, :0])
+    split = Split(rows.psi.shape[1], 3, knotted=not same, offset=offset)
+    found, expected = moments_by_decision(rows, split), Moments.of(rows, split)
+    for one, other in zip(found, expected, strict=True):
+        assert np.shape(one) == np.shape(other)
+        np.testing.assert_allclose(one, other, atol=1e-12)
+
+
+@pytest.mark.parametrize("gaps", [False, True])
+def test_leaving_one_out_is_a_refit_without_it(gaps: bool) -> None:
+    """By leverages, and by the moments of all other samples."""
+    random = np.random.default_rng(0)
+    rows = random_rows(random, False, gaps)
+    split, ridge = Split(4, 3, knotted=True, offset=True), random.uniform(0.0, 0.01, (5, 4))
+    exact = rows.predict(random.uniform(1.0, 2.0, (5, 4)), random.normal(size=(3, 2)))
+    # Noise is so small that all coefficients are positive: others do not count.
+    rows = rows._replace(decisions=exact + 0.01 * rows.decisions)
+
+    def fit(part: Rows) -> tuple[np.ndarray, np.ndarray]:
+        reduced = Moments.of(part, split).reduced()
+        a = np.linalg.solve(reduced.H + np.diag(ridge.ravel()), reduced.r).reshape(5, 4)
+        return a, reduced.best_offset(a)
+
+    a, b = fit(rows)
+    assert a.min() > 0.0
+    found = leave_one_out(rows, a, b, ridge)
+    for i in range(0, 40, 7):
+        others = np.arange(40) != i
+        without = fit(Rows(*(each[others] for each in rows)))
+        alone = Rows(*(each[i : i + 1] for each in rows))
+        np.testing.assert_allclose(found[i], alone.errors(*without)[0], atol=1e-9)
+    # A sample that alone moves a coefficient says nothing about it.
+    lonely = rows._replace(points=rows.points * (np.arange(40) == 3)[:, None, None])
+    assert np.isinf(leave_one_out(lonely, a, b, 0.0 * ridge)[3]).all()
