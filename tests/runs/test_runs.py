@@ -1,10 +1,8 @@
-"""Runs of fits: what one that ends early leaves behind, threads, and the progress bar."""
+"""Runs of fits: what one that ends early leaves behind, and threads."""
 
 from __future__ import annotations
 
-import io
 import signal
-import sys
 from typing import Any
 
 import numpy as np
@@ -14,8 +12,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import feaslearn as fl
 from feaslearn.exceptions import TimeLimitError
 from feaslearn.regressor import region_regressor
-from feaslearn.runs import one_blas_thread, progress
-from feaslearn.runs.progress import ProgressBar
+from feaslearn.runs import one_blas_thread
 from registry import fit_to
 
 DATA = fl.datasets.make_power5(40, random_state=0)
@@ -29,7 +26,7 @@ def fitted() -> fl.RegionRegressor:
 def test_after_an_error_the_old_model_decides() -> None:
     model, wider = fitted(), np.hstack([DATA.signals, DATA.signals[:, -1:] ** 2])
     before = model.predict(DATA.signals)
-    model.set_params(hypothesis=fl.Minkowski("auto"), trainer=fl.trainers.Convex(max_seconds=1e-9))
+    model.set_params(hypothesis=fl.Minkowski("auto"), max_seconds=1e-9)
     with pytest.raises(TimeLimitError, match="max_seconds=1e-09 was over before there was any"):
         model.fit(wider, DATA.decisions)
     np.testing.assert_array_equal(model.predict(DATA.signals), before)
@@ -113,38 +110,3 @@ def test_fits_hold_matrix_products_to_one_thread(monkeypatch: pytest.MonkeyPatch
     assert threads() == 2
     assert seen
     assert all(found == 1 for found in seen)
-
-
-# The progress bar: for people, after a while.
-
-
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-@pytest.fixture
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(progress, "PATIENCE", 0.0)
-    monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setenv("COLUMNS", "100")
-
-
-def test_a_terminal_sees_a_bar(impatient: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stderr", Terminal())
-    with ProgressBar("Work", 10) as bar:
-        for done in range(10):
-            bar.update(done, f"loss {done}")
-    for part in ("Work", "loss 9", "90%"):
-        assert part in sys.stderr.getvalue()
-
-
-@pytest.mark.parametrize("stream", [Terminal(), io.StringIO()], ids=["terminal", "file"])
-def test_a_fit_shows_its_bar_on_a_terminal_only(
-    impatient: None, monkeypatch: pytest.MonkeyPatch, stream: io.StringIO
-) -> None:
-    monkeypatch.setattr(sys, "stderr", stream)
-    data = fl.datasets.make_switch(30, random_state=0)
-    trainer = fl.trainers.Annealing(max_iter=5, n_starts=2, ridge=0.1)
-    fit_to(data, fl.Affine(fl.Simplex(2)), trainer=trainer)
-    assert ("Annealing loss" in stream.getvalue()) == bool(stream.getvalue()) == stream.isatty()

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import TimeLimitError
-from feaslearn.runs import Clock
+from feaslearn.exceptions import DataError, TimeLimitError
+from feaslearn.runs import Run
 from feaslearn.trainers import Annealing, Convex, FacetLearning, selection
 from registry import fit_to
 
@@ -29,11 +29,11 @@ FITS: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
     "annealing": (POWER, fl.Affine(fl.Simplex(3)), Annealing(20, n_starts=1), {}),
     "annealing of many": (MANY, fl.Affine(fl.L1Ball(2)), Annealing(9, n_starts=1, ridge=0.1), {}),
     "facets under noise": (BALL, fl.Facets(), FacetLearning(), {}),
-    "facets": (POWER, fl.Facets(), fl.trainers.Auto(), {}),
+    "facets": (POWER, fl.Facets(), "auto", {}),
     "convex": (POWER, fl.Minkowski("auto"), Convex(), {}),
     "robust": (POWER, fl.Minkowski.pairs(3), Convex(robust=True), {}),
-    "known": (POWER, fl.Minkowski.pairs(3), fl.trainers.Auto(), {"known": KNOWN}),
-    "chosen": (SWITCH, None, fl.trainers.Auto(), {}),
+    "known": (POWER, fl.Minkowski.pairs(3), "auto", {"known": KNOWN}),
+    "chosen": (SWITCH, None, "auto", {}),
 }
 
 
@@ -58,16 +58,16 @@ def fitted(name: str) -> fl.RegionRegressor:
 @contextmanager
 def looks_at_the_clock(press_at: int | None = None) -> Iterator[list[int]]:
     """Count how often a fit looks at its clock, and press Ctrl-C at one of these moments."""
-    looks, out = [0], Clock.out
+    looks, late = [0], Run.late
 
-    def looked(clock: Clock) -> bool:
+    def looked(run: Run) -> bool:
         looks[0] += 1
         if looks[0] == press_at:
             signal.raise_signal(signal.SIGINT)
-        return out(clock)
+        return late(run)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Clock, "out", looked)
+        patch.setattr(Run, "late", looked)
         yield looks
 
 
@@ -125,6 +125,21 @@ def test_a_handler_of_the_user_is_left_alone() -> None:
 # Deadlines: the best so far, and an error where there is none.
 
 NOISY = fl.datasets.make_power5(300, noise=0.1, random_state=0)
+CONSTANT = fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant")
+
+
+@pytest.mark.parametrize("limit", [0, 0.0, -1.0, np.nan, -np.inf, "10", True, [5.0]])
+def test_what_is_no_limit_is_refused(limit: Any) -> None:
+    with pytest.raises(DataError) as caught:
+        fit_to(NOISY, CONSTANT, max_seconds=limit)
+    assert f"max_seconds={limit!r} is neither None nor a positive number" in str(caught.value)
+
+
+def test_limits() -> None:
+    for limit in (None, 600, np.inf):
+        assert fit_to(NOISY, CONSTANT, max_seconds=limit).result_.status == "optimal"
+    late = fit_to(NOISY, fl.Affine(fl.Simplex(6)), max_seconds=1e-6)
+    assert late.result_.status == "time limit"
 
 
 def test_chunks_that_cannot_be_read_in_time() -> None:
@@ -136,29 +151,20 @@ def test_chunks_that_cannot_be_read_in_time() -> None:
             yield tuple(many)
         raise AssertionError("read to the end")
 
-    trainer = fl.trainers.Convex(max_seconds=0.2)
-    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=NOISY.cost, trainer=trainer)
+    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=NOISY.cost, max_seconds=0.2)
     with pytest.raises(TimeLimitError, match="before there was any model"):
         model.fit(fl.Chunks(rows))
 
 
-@pytest.mark.parametrize(
-    ("hypothesis", "trainer"),
-    [
-        (fl.Affine(fl.Simplex(3)), fl.trainers.Annealing),
-        (fl.Facets(), fl.trainers.FacetLearning),
-        (None, fl.trainers.Auto),
-    ],
-    ids=repr,
-)
+@pytest.mark.parametrize("hypothesis", [fl.Affine(fl.Simplex(3)), fl.Facets(), None], ids=repr)
 @pytest.mark.parametrize("looks", [10, *(pytest.param(n, marks=pytest.mark.soak) for n in (2, 40))])
 def test_a_search_returns_its_best_so_far(
-    hypothesis: Any, trainer: Any, looks: int, monkeypatch: pytest.MonkeyPatch
+    hypothesis: Any, looks: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = count()
-    monkeypatch.setattr(Clock, "out", lambda clock: clock.limited and next(asked) >= looks)
+    monkeypatch.setattr(Run, "late", lambda run: run.left < np.inf and next(asked) >= looks)
     try:
-        model = fit_to(NOISY[:60], hypothesis, trainer=trainer(max_seconds=1e6))
+        model = fit_to(NOISY[:60], hypothesis, max_seconds=1e6)
     except TimeLimitError:  # not even the first candidate was trained
         assert hypothesis is None
         assert looks < 40
@@ -178,11 +184,11 @@ def test_a_selection_that_comes_to_the_deadline_returns_what_it_trained_first(
     def last(*arguments: Any, **options: Any) -> Any:
         folds.append(arguments[0])
         if len(folds) == 3:
-            arguments[1].run.clock._end = 0.0
+            arguments[1].run._end = 0.0
         return trained(*arguments, **options)
 
     monkeypatch.setattr(selection, "train_once", last)
-    model = fit_to(NOISY, trainer=fl.trainers.Auto(1e6))
+    model = fit_to(NOISY, max_seconds=1e6)
     assert model.result_.status == "time limit"
     assert isinstance(model.hypothesis_, fl.Facets)
     assert any("selection of a hypothesis" in text for text in model.result_.warnings)
