@@ -281,7 +281,14 @@ def known_limits(count: int, n: int, **given: ArrayLike) -> KnownLimits:
     return KnownLimits(**rows)
 
 
+def fit_rows(
+    signals: Any, decisions: Any, hypothesis: Any = None, **options: Any
+) -> fl.RegionRegressor:
+    """Return the model of signals whose first columns are the costs of the decisions."""
+    given = {"cost": list(range(np.shape(decisions)[1])), "random_state": 0} | options
+    return fl.RegionRegressor(hypothesis, **given).fit(signals, decisions)
+
+
 def fit_to(data: Any, hypothesis: Any = None, **options: Any) -> fl.RegionRegressor:
     """Return the model of a data set whose cost is that of the data."""
-    given = {"cost": data.cost, "random_state": 0} | options
-    return fl.RegionRegressor(hypothesis, **given).fit(data.signals, data.decisions)
+    return fit_rows(data.signals, data.decisions, hypothesis, cost=data.cost, **options)

@@ -12,7 +12,7 @@ import feaslearn as fl
 import trust as trust_benchmark
 from feaslearn.exceptions import FeaslearnWarning, UnseenLimitWarning
 from feaslearn.regressor import Trust
-from registry import fit_to
+from registry import fit_rows, fit_to
 
 
 @cache
@@ -104,8 +104,7 @@ def test_rows_near_a_missing_limit_and_prices_out_of_range_are_not_trusted() -> 
     world = trust_benchmark.WORLDS["grid, 39 buses"](500, 0)
     n = world.n
     exact = world.solve(world.signals, world.signals[:, :n])
-    model = fl.RegionRegressor(fl.Facets(), cost=list(range(n)), random_state=0)
-    model.fit(world.signals[:300], exact[:300])
+    model = fit_rows(world.signals[:300], exact[:300], fl.Facets())
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FeaslearnWarning)
         found, trust = model.predict(world.signals[300:], return_trust=True)
@@ -126,8 +125,7 @@ def test_decisions_between_which_errors_do_not_tell_are_ties() -> None:
     noisy = exact + 0.02 * np.random.default_rng(0).normal(size=exact.shape)
     counts = []
     for decisions in (exact, noisy):
-        model = fl.RegionRegressor(fl.Facets(), cost=list(range(world.n)), random_state=0)
-        model.fit(world.signals[:300], decisions[:300])
+        model = fit_rows(world.signals[:300], decisions[:300], fl.Facets())
         counts.append(model.predict(world.signals[300:], return_trust=True)[1].counts.get("tie", 0))
     assert counts[0] == 0
     assert 0 < counts[1] < 60

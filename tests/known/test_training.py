@@ -13,6 +13,7 @@ import pytest
 import feaslearn as fl
 from feaslearn.cli import main
 from feaslearn.exceptions import DataError, ModelFileError, UnsupportedError
+from registry import fit_rows, fit_to
 
 DEMAND = fl.AffineCost([0.0], [[0, 0, 0, 1, 1, 1, 1, 1]])
 BALANCE = (np.ones(3), DEMAND)
@@ -22,9 +23,7 @@ TRAIN, TEST = DATA[:60], DATA[60:]
 
 
 def fitted(hypothesis: Any, known: fl.Known | None = KNOWN, **options: Any) -> fl.RegionRegressor:
-    options = {"cost": DATA.cost, "random_state": 0, **options}
-    model = fl.RegionRegressor(hypothesis, known=known, **options)
-    return model.fit(TRAIN.signals, TRAIN.decisions)
+    return fit_to(TRAIN, hypothesis, known=known, **options)
 
 
 def loss(model: fl.RegionRegressor) -> float:
@@ -59,9 +58,8 @@ def test_facets_do_not_learn_what_is_known() -> None:
         G=[[-1.0, -1.0, 0.0]], g=lambda s: -s[:, 3], balance=(np.ones(3), lambda s: s[:, 3:].sum(1))
     )
     table = np.hstack([prices, signals])
-    options: dict[str, Any] = {"cost": [0, 1, 2], "random_state": 0}
-    blind = fl.RegionRegressor(fl.Facets(), **options).fit(table, decisions)
-    model = fl.RegionRegressor(fl.Facets(), known=known, **options).fit(table, decisions)
+    blind = fit_rows(table, decisions, fl.Facets())
+    model = fit_rows(table, decisions, fl.Facets(), known=known)
     assert len(blind.facets_.facets) > len(model.facets_.facets) == 0
     assert model.result_.objective < 1e-12
     assert not model.parameters_["E"].any()

@@ -8,7 +8,7 @@ import pytest
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError
 from feaslearn.hypotheses.hypothesis import Hypothesis
-from registry import fit_to
+from registry import fit_rows, fit_to
 
 pd = pytest.importorskip("pandas")
 
@@ -32,8 +32,7 @@ def dispatch(dearest: float = 2.0, count: int = 120) -> tuple[object, object]:
 
 
 def fitted(hypothesis: object, X: object, y: object, **parameters: object) -> fl.RegionRegressor:
-    parameters = {"cost": COSTS, "random_state": 0} | parameters
-    return fl.RegionRegressor(hypothesis, **parameters).fit(X, y)
+    return fit_rows(X, y, hypothesis, **({"cost": COSTS} | parameters))
 
 
 HYPOTHESES = {

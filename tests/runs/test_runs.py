@@ -19,8 +19,7 @@ DATA = fl.datasets.make_power5(40, random_state=0)
 
 
 def fitted() -> fl.RegionRegressor:
-    model = fl.RegionRegressor(fl.Facets(), cost=[0, 1, 2], random_state=0)
-    return model.fit(DATA.signals, DATA.decisions)
+    return fit_to(DATA, fl.Facets())
 
 
 def test_after_an_error_the_old_model_decides() -> None:

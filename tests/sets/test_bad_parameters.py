@@ -26,6 +26,7 @@ from feaslearn.sets import (
     PrimitiveSet,
     Simplex,
 )
+from feaslearn.sets.conic_set import ConicSet
 from feaslearn.sets.product import Product
 from registry import ONE_OF_EACH, conic_set, example
 
@@ -77,19 +78,27 @@ def test_invalid_sets(primitive: PrimitiveSet, error: type[SetError], message: s
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("kind", "arguments", "message"),
     [
-        ((np.zeros((2, 0)), [0.0, 0.0]), r"H has shape \(2, 0\)"),
-        ((np.eye(2), [0.0]), r"H and h have shapes \(2, 2\) and \(1,\)"),
-        ((np.eye(2), [0.0, 0.0], np.eye(3), [0.0, 0.0, 0.0]), "E and e have shapes"),
-        ((np.eye(2), [0.0, 0.0], [[1.0, 1.0]], None), "E and e must be given together"),
-        (([[1.0, np.nan], [0.0, 1.0]], [0.0, 0.0]), "H and h must be finite"),
-        (([["a", "b"]], [0.0]), "H is not an array of numbers"),
+        (Polytope, (np.zeros((2, 0)), [0.0, 0.0]), r"H has shape \(2, 0\)"),
+        (Polytope, (np.eye(2), [0.0]), r"H and h have shapes \(2, 2\) and \(1,\)"),
+        (Polytope, (np.eye(2), [0.0, 0.0], np.eye(3), [0.0] * 3), "E and e have shapes"),
+        (Polytope, (np.eye(2), [0.0, 0.0], [[1.0, 1.0]], None), "E and e must be given together"),
+        (Polytope, ([[1.0, np.nan], [0.0, 1.0]], [0.0, 0.0]), "H and h must be finite"),
+        (Polytope, ([["a", "b"]], [0.0]), "H is not an array of numbers"),
+        (ConicSet, (np.zeros(2), [0.0, 0], [("zero", 2)]), "shapes"),
+        (ConicSet, (np.eye(2), [0.0], [("zero", 2)]), "shapes"),
+        (ConicSet, (np.eye(2), [0.0, np.inf], [("zero", 2)]), "finite"),
+        (ConicSet, (np.eye(2), [0.0, 0], [("cubic", 2)]), "is no cone"),
+        (ConicSet, (np.eye(2), [0.0, 0], [("semidefinite", 2)]), "is no cone"),
+        (ConicSet, (np.eye(2), [0.0, 0], [("nonnegative", 1)]), "another number of rows"),
     ],
 )
-def test_polytope_with_rows_of_the_wrong_shape(arguments: tuple[object, ...], message: str) -> None:
+def test_rows_of_the_wrong_shape(
+    kind: Callable[..., PrimitiveSet], arguments: tuple[object, ...], message: str
+) -> None:
     with pytest.raises(SetError, match=message):
-        Polytope(*arguments).check()  # type: ignore[arg-type]
+        kind(*arguments).check()
 
 
 @pytest.mark.parametrize(

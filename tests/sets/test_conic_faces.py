@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from feaslearn.exceptions import SetError, TooManyVerticesError, UnsupportedError
+from feaslearn.exceptions import TooManyVerticesError, UnsupportedError
 from feaslearn.region.latent_set import latent_set
-from feaslearn.sets import (
-    Box,
-    L1Ball,
-    L2Ball,
-    Polytope,
-    Simplex,
-)
-from feaslearn.sets.conic_set import ConicSet
+from feaslearn.sets import Box, L1Ball, L2Ball, Polytope, Simplex
 from feaslearn.sets.product import Product
-from registry import (
-    FOR_EACH_SET,
-    POLYHEDRAL,
-    conic_set,
-    example,
-    size_of,
-    vectors,
-)
+from registry import FOR_EACH_SET, POLYHEDRAL, conic_set, example, size_of, vectors
 
 TOLERANCE = 1e-6
 
@@ -51,26 +35,36 @@ def test_face_holds_every_vertex_of_least_cost(name: str, data: st.DataObject) -
     assert primitive.tied(q)[0] != face.is_point
 
 
-def test_flat_side_of_a_half_disc() -> None:
-    face = example("conic-half-disc").face([0.0, 2.0])
-    lower, upper = face.bounding_box()
-    assert lower == pytest.approx([-1.0, 0.0], abs=1e-7)
-    assert upper == pytest.approx([1.0, 0.0], abs=1e-7)
+#: Sets, costs, the box of the face where they are least, and how near it is found.
+FACES = [
+    ("conic-half-disc", [0.0, 2.0], [-1.0, 0.0], [1.0, 0.0], 1e-7),
+    *(
+        ("conic-half-disc", [-x, -y], [x, y], [x, y], 1e-6)
+        for x, y in ((np.cos(angle), np.sin(angle)) for angle in (0.3, np.pi / 2, 2.9))
+    ),
+    ("conic-ice-cream", [1.0, 1.0, 0.0], [0.0, -1.0, 0.0], [1.0, 0.0, 0.0], 1e-6),
+    ("semidefinite-elliptope", [1.0, 0, 0], [-1.0, -1, -1], [-1.0, 1, 1], 1e-6),
+    ("semidefinite-elliptope", [1.0, 1, 1], [-0.5] * 3, [-0.5] * 3, 1e-6),
+    ("semidefinite-elliptope", [-1.0, -1, -1], [1.0, 1, 1], [1.0, 1, 1], 1e-6),
+    # Here neither slack nor multipliers are positive in one direction.
+    ("semidefinite-elliptope", [2.0, 1, 2], [-1.0, 1, -1], [-1.0, 1, -1], 1e-6),
+    ("semidefinite-elliptope", [1.0, 1, 0], [-1.0, -1, 1], [-1.0, -1, 1], 1e-6),
+]
 
 
-@pytest.mark.parametrize("angle", [0.3, np.pi / 2, 2.9])
-def test_round_side_of_a_half_disc_is_one_point(angle: float) -> None:
-    direction = np.array([np.cos(angle), np.sin(angle)])
-    face = example("conic-half-disc").face(-direction)
-    assert face.is_point
-    assert face.center() == pytest.approx(direction, abs=1e-6)
+@pytest.mark.parametrize(("name", "cost", "lower", "upper", "near"), FACES)
+def test_faces_by_hand(
+    name: str, cost: list[float], lower: list[float], upper: list[float], near: float
+) -> None:
+    face = example(name).face(cost)
+    found = face.bounding_box()
+    assert found[0] == pytest.approx(lower, abs=near)
+    assert found[1] == pytest.approx(upper, abs=near)
+    assert face.is_point == (lower == upper)
 
 
-def test_edge_of_a_cone_from_its_apex_to_its_rim() -> None:
+def test_the_edge_of_a_cone_holds_the_line_from_its_apex_to_its_rim() -> None:
     face = example("conic-ice-cream").face([1.0, 1.0, 0.0])
-    lower, upper = face.bounding_box()
-    assert lower == pytest.approx([0.0, -1.0, 0.0], abs=1e-6)
-    assert upper == pytest.approx([1.0, 0.0, 0.0], abs=1e-6)
     assert face.contains([[0.5, -0.5, 0.0]], 1e-6).all()
     assert not face.contains([[0.5, 0.0, 0.0]], 1e-3).any()
 
@@ -119,22 +113,6 @@ def test_which_points_a_set_holds() -> None:
     assert not cap.conic_form().polyhedral
 
 
-@pytest.mark.parametrize(
-    ("H", "h", "cones", "message"),
-    [
-        (np.zeros(2), [0.0, 0], [("zero", 2)], "shapes"),
-        (np.eye(2), [0.0], [("zero", 2)], "shapes"),
-        (np.eye(2), [0.0, np.inf], [("zero", 2)], "finite"),
-        (np.eye(2), [0.0, 0], [("cubic", 2)], "is no cone"),
-        (np.eye(2), [0.0, 0], [("semidefinite", 2)], "is no cone"),
-        (np.eye(2), [0.0, 0], [("nonnegative", 1)], "another number of rows"),
-    ],
-)
-def test_wrong_conic_sets(H: Any, h: Any, cones: Any, message: str) -> None:
-    with pytest.raises(SetError, match=message):
-        ConicSet(H, h, cones)
-
-
 def test_a_conic_triangle_is_the_polytope() -> None:
     conic, plain = example("conic-polyhedral"), example("polytope-triangle")
     rng = np.random.default_rng(0)
@@ -145,24 +123,6 @@ def test_a_conic_triangle_is_the_polytope() -> None:
     assert sorted(map(tuple, conic.vertices())) == sorted(map(tuple, plain.vertices()))
     with pytest.raises(TooManyVerticesError, match="curved"):
         example("conic-half-disc").vertices()
-
-
-@pytest.mark.parametrize("q", [[-1.0, -1, -1], [2.0, 1, 2], [1.0, 1, 0]])
-def test_corners_of_the_elliptope(q: list[float]) -> None:
-    """In the second case neither slack nor multipliers are positive in one direction."""
-    corners = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
-    face = example("semidefinite-elliptope").face(q)
-    assert face.is_point
-    assert face.bounding_box()[0] == pytest.approx(corners[np.argmin(corners @ q)], abs=1e-6)
-
-
-def test_edge_and_round_side_of_the_elliptope() -> None:
-    lower, upper = example("semidefinite-elliptope").face([1.0, 0, 0]).bounding_box()
-    assert lower == pytest.approx([-1.0, -1, -1], abs=1e-6)
-    assert upper == pytest.approx([-1.0, 1, 1], abs=1e-6)
-    face = example("semidefinite-elliptope").face([1.0, 1, 1])
-    assert face.is_point
-    assert face.bounding_box()[0] == pytest.approx([-0.5, -0.5, -0.5], abs=1e-6)
 
 
 def test_regions_of_rows_take_no_semidefinite_cone() -> None:

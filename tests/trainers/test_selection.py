@@ -13,7 +13,7 @@ from feaslearn.data import Block, Samples
 from feaslearn.trainers import Annealing, Convex, FacetLearning, selection
 from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.selection import Race, choose_trainer, linear_policy, select
-from registry import fit_to
+from registry import fit_rows, fit_to
 
 POLICY, BALL = linear_policy(), fl.Affine(fl.L2Ball(2))
 
@@ -155,7 +155,7 @@ def test_decisions_that_do_not_minimise_the_cost_are_warned_of() -> None:
     random = np.random.default_rng(0)
     signals = random.uniform(size=(200, 4))
     decisions = np.sin(9.0 * signals[:, 2:3]) * np.array([1.0, -1.0])
-    model = fl.RegionRegressor(cost=[0, 1], random_state=0).fit(signals, decisions)
+    model = fit_rows(signals, decisions)
     assert any("a tree ensemble predicts better" in text for text in model.result_.warnings)
     assert model.result_.details["held-out R² of extra trees"] > 0.9
     warned = selected("power5").result_.warnings
@@ -185,9 +185,7 @@ def test_the_number_of_folds_follows_the_size() -> None:
 
 
 def test_a_given_trainer_limits_the_selection() -> None:
-    model = fl.RegionRegressor(cost=[0, 1], trainer=Convex(), random_state=0)
-    data = box_data()
-    assert isinstance(model.fit(data.signals, data.decisions).hypothesis_, fl.Minkowski)
+    assert isinstance(fit_to(box_data(), trainer=Convex()).hypothesis_, fl.Minkowski)
 
 
 @pytest.mark.parametrize("name", DATA)

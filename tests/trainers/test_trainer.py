@@ -14,6 +14,7 @@ from feaslearn.results import Status
 from feaslearn.trainers import Annealing, Convex, FacetLearning
 from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.ties import tied_share
+from registry import fit_to
 
 COSTS = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0], [0.0, 0.0]])
 
@@ -56,11 +57,7 @@ CASES = {
 def test_a_result_says_everything_and_nothing_that_is_not_so(name: str) -> None:
     hypothesis, trainer = CASES[name]
     data, before = fl.datasets.make_switch(40, noise=0.1, random_state=0), repr(trainer)
-    options = {"cost": data.cost, "trainer": trainer, "random_state": 0}
-    model, again = (
-        fl.RegionRegressor(hypothesis, **options).fit(data.signals, data.decisions)
-        for _ in range(2)
-    )
+    model, again = (fit_to(data, hypothesis, trainer=trainer) for _ in range(2))
     np.testing.assert_array_equal(again.theta_, model.theta_)
     assert repr(trainer) == before
     result = model.result_
@@ -118,8 +115,5 @@ def test_parameters_that_diverged_are_refused(
 
     monkeypatch.setattr(Annealing, "search", diverging)
     data = fl.datasets.make_switch(10, random_state=0)
-    model = fl.RegionRegressor(
-        fl.Affine(fl.Simplex(2)), cost=data.cost, trainer=Annealing(max_iter=1)
-    )
     with pytest.raises(SolverError, match="the first is number 1 of"):
-        model.fit(data.signals, data.decisions)
+        fit_to(data, fl.Affine(fl.Simplex(2)), trainer=Annealing(max_iter=1))

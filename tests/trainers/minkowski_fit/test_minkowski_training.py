@@ -16,7 +16,7 @@ from feaslearn.trainers.minkowski_fit.block_moments import moments_by_decision
 from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split, leave_one_out
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 from feaslearn.trainers.objective import Objective
-from registry import fit_to
+from registry import fit_rows, fit_to
 
 MODELS = {
     "hypersimplices": fl.Minkowski.hypersimplices(3),
@@ -255,8 +255,7 @@ def plant(count: int, kind: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
 @pytest.mark.parametrize("kind", ["constant", "affine", "index"])
 def test_auto_takes_the_scales_that_explain_the_data(kind: str) -> None:
     signals, decisions = plant(160, kind)
-    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=[0, 1, 2], random_state=0)
-    model.fit(signals, decisions)
+    model = fit_rows(signals, decisions, fl.Minkowski("auto"))
     assert model.hypothesis_.scale == kind
     assert fl.Minkowski("auto").get_params()["scale"] == model.hypothesis.scale == "auto"
     new = plant(50, kind, seed=1)
@@ -275,8 +274,7 @@ def days(count: int, wrong: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 def test_auto_finds_windows_of_hours() -> None:
     prices, schedules = days(60)
-    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=list(range(14)), random_state=0)
-    model.fit(prices[:20], schedules[:20])
+    model = fit_rows(prices[:20], schedules[:20], fl.Minkowski("auto"))
     assert model.hypothesis_.terms == "windows"
     wanted = repr(fl.Term(fl.Hypersimplex(6, 2), list(range(2, 8))))
     assert wanted in {repr(term) for term in model.hypothesis_.terms_of(14)}
@@ -298,8 +296,8 @@ def test_auto_finds_moving_averages_of_few_hours_and_limits_that_bend_on_both_si
     signals = random.uniform(-1.0, 1.0, size=(200, 2))
     bends = np.abs(signals[:, 1])
     decisions = np.where(signals[:, 0] > 0.0, -bends, 2.0 * bends)[:, None]
-    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=[0], random_state=0)
-    assert model.fit(signals[:150], decisions[:150]).score(signals[150:], decisions[150:]) > 0.98
+    model = fit_rows(signals[:150], decisions[:150], fl.Minkowski("auto"))
+    assert model.score(signals[150:], decisions[150:]) > 0.98
 
 
 @pytest.mark.parametrize("rank", [4, 12])
@@ -319,8 +317,7 @@ def test_exchanges_end_where_least_squares_does(rank: int) -> None:
 
 def test_anomalous_days_do_not_move_the_fit() -> None:
     prices, schedules = days(80, wrong=3)
-    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=list(range(14)), random_state=0)
-    model.fit(prices[:30], schedules[:30])
+    model = fit_rows(prices[:30], schedules[:30], fl.Minkowski("auto"))
     assert model.result_.details["samples that count less than half"] == 3.0
     assert any("count less" in text for text in model.result_.warnings)
     assert model.result_.status == "converged"
