@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 
+import cvxpy as cp
 import numpy as np
 from numpy.typing import NDArray
 
@@ -105,6 +106,24 @@ NORMS: dict[str, tuple[str, bool]] = {
 def make_loss(loss: str, norm: str = "squared-l2") -> Loss:
     """Return a loss by its name and that of its norm."""
     return LOSSES[loss](*NORMS[norm])  # type: ignore[arg-type]
+
+
+#: Losses of integer programs.
+LINEAR_OR_SQUARED: dict[str, Loss] = {
+    "predictability": Predictability(),
+    "predictability-l1": Predictability("l1"),
+    "predictability-linf": Predictability("linf"),
+    "suboptimality": Suboptimality(),
+    "suboptimality-l1": Suboptimality("l1"),
+    "suboptimality-linf": Suboptimality("linf", normalize_cost=False),
+}
+
+
+def length(loss: Loss, error: cp.Expression) -> cp.Expression:
+    """Return the length of an error and, as a last entry, an excess of cost, for programs."""
+    if loss.is_squared_l2:
+        return cp.sum_squares(error)
+    return cp.norm(error, {"l1": 1, "linf": "inf", "l2": 2}[loss.norm])
 
 
 @cache

@@ -12,10 +12,10 @@ from scipy.optimize import lsq_linear
 from feaslearn import Box, Hypersimplex, L1Ball, L2Ball, Polytope, Simplex
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.paper.losses import Predictability, Suboptimality
-from feaslearn.paper.problem import Problem, Samples
+from feaslearn.paper.problem import Found, Problem, Samples
 from feaslearn.paper.regions import Affine, Scaled
 from feaslearn.paper.scaled import convex
-from paper.cases import CONIC, example, make_loss
+from paper.cases import CONIC, example, length, make_loss
 
 SETS = {
     "simplex": Simplex(3),
@@ -96,9 +96,7 @@ def reference(samples: Samples, Z: object, loss: object) -> float:
             part = cp.hstack([vertices.T @ mix + phi @ b - x, J])
         else:
             part = alpha * vertices[prices.argmin()] + phi @ b - x
-        sizes = {"l1": cp.norm1(part), "linf": cp.norm_inf(part), "l2": cp.norm(part, 2)}
-        squared = loss.norm == "l2" and loss.squared
-        total = total + w * (cp.sum_squares(part) if squared else sizes[loss.norm])
+        total = total + w * length(loss, part)
     return float(cp.Problem(cp.Minimize(total), rows).solve(solver="CLARABEL"))
 
 
@@ -111,6 +109,12 @@ def test_other_losses_equal_a_program_over_vertices(name: str) -> None:
     assert found.objective == pytest.approx(right, rel=1e-6)
     assert found.lower_bound == pytest.approx(right, rel=1e-6)
     assert found.objective == problem.value(found.theta)
+
+
+def assert_no_step_goes_down(found: Found, size: float) -> None:
+    """No step from a minimum of a convex function goes down."""
+    for step in size * np.random.default_rng(0).normal(size=(20, len(found.theta))):
+        assert found.problem.value(found.theta + step) >= found.objective * (1.0 - 1e-7)
 
 
 @pytest.mark.parametrize("loss", ["predictability", "suboptimality"])
@@ -127,8 +131,7 @@ def test_conic_sets(name: str, loss: str) -> None:
     found = convex(problem)
     assert found.status == "optimal"
     assert found.objective == pytest.approx(found.lower_bound, rel=1e-7)
-    for step in random.normal(size=(10, len(found.theta))):
-        assert problem.value(found.theta + 1e-2 * step) >= found.objective * (1.0 - 1e-7)
+    assert_no_step_goes_down(found, 1e-2)
 
 
 def test_ties_go_to_the_nearest_minimiser() -> None:
@@ -176,10 +179,7 @@ def test_a_point_is_the_linear_policy(loss: object) -> None:
     found = convex(problem)
     assert found.status == "optimal"
     assert found.objective == pytest.approx(found.lower_bound, rel=1e-7)
-    # No step from a minimum of a convex function goes down.
-    random = np.random.default_rng(0)
-    for step in random.normal(size=(20, len(found.theta))):
-        assert problem.value(found.theta + 1e-3 * step) >= found.objective * (1.0 - 1e-7)
+    assert_no_step_goes_down(found, 1e-3)
     if loss.is_squared_l2 and isinstance(loss, Predictability):
         roots = np.sqrt(samples.weights)[:, None]
         beta = np.linalg.lstsq(roots * samples.features, roots * samples.decisions)[0]

@@ -17,15 +17,9 @@ from feaslearn.paper.losses import Predictability, Suboptimality
 from feaslearn.paper.milp import BranchAndBound, mixed_integer
 from feaslearn.paper.problem import Clock, Problem, Samples
 from feaslearn.paper.regions import Affine
+from paper.cases import LINEAR_OR_SQUARED as LOSSES
+from paper.cases import length
 
-LOSSES = {
-    "predictability": Predictability(),
-    "predictability-l1": Predictability("l1"),
-    "predictability-linf": Predictability("linf"),
-    "suboptimality": Suboptimality(),
-    "suboptimality-l1": Suboptimality("l1"),
-    "suboptimality-linf": Suboptimality("linf", normalize_cost=False),
-}
 SETS = {
     "simplex": Simplex(2, binary=True),
     "polytope": Polytope([[-1.0, -1.0]], [-1.0], binary=True),
@@ -51,12 +45,6 @@ def l1_ball(rows: int, seed: int, noise: float = 0.0) -> Samples:
     return Samples(np.ones((rows, 1)), costs, decisions, np.full(rows, 1 / rows))
 
 
-def size(loss: object, residual: object) -> object:
-    if loss.norm == "l2":
-        return cp.sum_squares(residual)
-    return cp.norm(residual, 1 if loss.norm == "l1" else "inf")
-
-
 def least_by_enumeration(samples: Samples, Z: object, loss: object) -> float:
     """Solve one convex program for every way to give each sample a point."""
     points, (rows, n), k = Z.vertices(), samples.decisions.shape, samples.features.shape[1]
@@ -76,21 +64,19 @@ def least_by_enumeration(samples: Samples, Z: object, loss: object) -> float:
             if suboptimality:
                 J = cp.Variable(nonneg=True)
                 limits += [c @ x - c @ image <= J for image in images]
-                joined = {"l2": cp.sum_squares(gap) + J**2, "l1": size(loss, gap) + J}
-                term = joined.get(loss.norm, cp.maximum(size(loss, gap), J))
+                gap = cp.hstack([gap, J])
             else:
                 limits += [c @ images[m] <= c @ image for image in images]
-                term = size(loss, gap)
-            total = total + samples.weights[i] * term
+            total = total + samples.weights[i] * length(loss, gap)
         problem = cp.Problem(cp.Minimize(total), limits)
         values.append(problem.solve(solver="CLARABEL"))
     return float(min(values))
 
 
 @cache
-def few_rows(loss: str, name: str) -> tuple[Samples, float]:
-    """Return a few samples and their least loss."""
-    samples = noisy(4 if name == "simplex" else 3, seed=3)
+def few_rows(loss: str, name: str, k: int = 1) -> tuple[Samples, float]:
+    """Return a few samples of k features and their least loss."""
+    samples = noisy(4 if name == "simplex" else 3, seed=3, k=k)
     return samples, least_by_enumeration(samples, SETS[name], LOSSES[loss])
 
 
@@ -99,11 +85,15 @@ def problem_of(samples: Samples, name: str, loss: str) -> Problem:
 
 
 @pytest.mark.parametrize(
-    ("loss", "name"),
-    [*((loss, "simplex") for loss in LOSSES), ("predictability", "polytope")],
+    ("loss", "name", "k"),
+    [
+        *((loss, "simplex", 1) for loss in LOSSES),
+        ("predictability", "polytope", 1),
+        ("predictability", "simplex", 2),
+    ],
 )
-def test_the_optimum_is_that_of_enumeration(loss: str, name: str) -> None:
-    samples, right = few_rows(loss, name)
+def test_the_optimum_is_that_of_enumeration(loss: str, name: str, k: int) -> None:
+    samples, right = few_rows(loss, name, k)
     problem = problem_of(samples, name, loss)
     found = mixed_integer(problem, tol=1e-6)
     assert found.status == "optimal"
@@ -154,14 +144,6 @@ def test_the_printed_dual_row_leaves_one_decision_for_all_signals() -> None:
     assert right == pytest.approx(0.0, abs=1e-5)
     samples = Samples(np.ones((6, 1)), costs, decisions, np.full(6, 1 / 6))
     assert mixed_integer(problem_of(samples, "simplex", "predictability-l1")).objective < 1e-9
-
-
-def test_features() -> None:
-    samples = noisy(5, seed=5, k=2)
-    found = mixed_integer(problem_of(samples, "simplex", "predictability"), tol=1e-6)
-    right = least_by_enumeration(samples, SETS["simplex"], Predictability())
-    assert found.status == "optimal"
-    assert found.objective == pytest.approx(right, abs=1e-5)
 
 
 def columns(samples: Samples, p: int) -> Problem:
@@ -220,25 +202,21 @@ def test_bound_and_loss_close_in_on_each_other() -> None:
     assert losses[-1] == pytest.approx(found.objective)
 
 
-def test_units_and_row_order_do_not_matter() -> None:
+def test_units_offsets_and_row_order_do_not_matter() -> None:
+    samples = noisy(5, seed=5, k=2)
+    moved = samples._replace(features=samples.features * [1.0, 1e-3] + [0.0, 7.0])
+    one, other = (
+        mixed_integer(problem_of(each, "simplex", "predictability")) for each in (samples, moved)
+    )
+    assert other.objective == pytest.approx(one.objective, rel=1e-3)
+    decided = [each.decide(each.problem.samples.features, samples.costs) for each in (one, other)]
+    np.testing.assert_allclose(*decided, atol=1e-4)
     samples = l1_ball(30, seed=1)
     plain = mixed_integer(columns(samples, 3)).objective
     large = samples._replace(costs=1e-3 * samples.costs, decisions=1e4 * samples.decisions)
     assert mixed_integer(columns(large, 3)).objective == pytest.approx(1e8 * plain, rel=1e-3)
     turned = samples.rows(np.random.default_rng(0).permutation(30))
     assert mixed_integer(columns(turned, 3)).objective == pytest.approx(plain, rel=1e-3)
-
-
-def test_offsets_and_units_of_features_do_not_matter() -> None:
-    samples = noisy(5, seed=5, k=2)
-    plain = mixed_integer(problem_of(samples, "simplex", "predictability"))
-    moved = samples._replace(features=samples.features * [1.0, 1e-3] + [0.0, 7.0])
-    found = mixed_integer(problem_of(moved, "simplex", "predictability"))
-    assert found.objective == pytest.approx(plain.objective, rel=1e-3)
-    predicted = [
-        each.decide(part.features, part.costs) for each, part in ((plain, samples), (found, moved))
-    ]
-    np.testing.assert_allclose(*predicted, atol=1e-4)
 
 
 def test_the_same_seed_finds_the_same() -> None:

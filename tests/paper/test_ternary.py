@@ -15,16 +15,10 @@ from feaslearn.paper.losses import Predictability, Suboptimality
 from feaslearn.paper.problem import Clock, Problem, Samples
 from feaslearn.paper.regions import Affine, Ternary
 from feaslearn.paper.ternary_map import TernaryProgram, ternary
+from paper.cases import LINEAR_OR_SQUARED as LOSSES
+from paper.cases import length
 
 SETS = {"box": Box(2, -1.0, [1.0, 2.0]), "l1-ball": L1Ball(2), "simplex": Simplex(2)}
-LOSSES = {
-    "predictability": Predictability(),
-    "predictability-l1": Predictability("l1"),
-    "predictability-linf": Predictability("linf"),
-    "suboptimality": Suboptimality(),
-    "suboptimality-l1": Suboptimality("l1", normalize_cost=False),
-    "suboptimality-linf": Suboptimality("linf"),
-}
 
 
 def drawn(Z: object, seed: int, noise: float, rows: int = 5) -> Samples:
@@ -47,21 +41,17 @@ def least_of_all_maps(samples: Samples, Z: object, loss: object) -> float:
     costs = loss.unit_costs(samples.costs) if isinstance(loss, Suboptimality) else samples.costs
     vertices = Z.vertices()
     b, mix = cp.Variable((2, n)), cp.Variable((rows, len(vertices)), nonneg=True)
-    corners = cp.Parameter((len(vertices), n))
-    values = []
-    terms, limits = [], [cp.sum(mix, axis=1) == 1]
-    best = cp.Parameter((rows, n))
+    corners, best = cp.Parameter((len(vertices), n)), cp.Parameter((rows, n))
+    J = cp.Variable(rows, nonneg=True)
+    values, terms, limits = [], [], [cp.sum(mix, axis=1) == 1]
     for i in range(rows):
         offset = samples.features[i] @ b
         if isinstance(loss, Suboptimality):
             gap = mix[i] @ corners + offset - samples.decisions[i]
-            J = cp.pos(costs[i] @ (samples.decisions[i] - offset - best[i]))
-            parts = {"l2": cp.sum_squares(gap) + J**2, "l1": cp.norm1(gap) + J}
-            terms.append(parts.get(loss.norm, cp.maximum(cp.norm_inf(gap), J)))
+            limits += [costs[i] @ (samples.decisions[i] - offset - best[i]) <= J[i]]
+            terms.append(length(loss, cp.hstack([gap, J[i]])))
         else:
-            gap = best[i] + offset - samples.decisions[i]
-            parts = {"l2": cp.sum_squares(gap), "l1": cp.norm1(gap)}
-            terms.append(parts.get(loss.norm, cp.norm_inf(gap)))
+            terms.append(length(loss, best[i] + offset - samples.decisions[i]))
     problem = cp.Problem(cp.Minimize(sum(terms) / rows), limits)
     for entries in product((-1.0, 0.0, 1.0), repeat=2 * n):
         A = np.array(entries).reshape(n, 2)
