@@ -33,7 +33,7 @@ from feaslearn.cli.parsing import parse_features, parse_hypothesis
 from feaslearn.datasets import DcGrid
 from feaslearn.exceptions import DataError, FeaslearnError, FeaslearnWarning
 from feaslearn.io.tables import read_table
-from io_archives import packed, unpacked
+from model_files import packed, unpacked
 
 #: What is known of the plants of `make_power5`.
 SHARE = fl.Known(bounds=(-1.0, 9.0))
