@@ -1,7 +1,8 @@
 """Damaged files of every kind are refused with errors of ours, soon, and in little memory.
 
-Hypothesis damages valid files: bytes, numbers and words of texts, subtrees of JSON and arrays of
-archives. Models and tables are in `make test`; `make soak-fuzz` reads 2000 files of each kind.
+Hypothesis damages valid files: bytes, numbers and words of texts, subtrees of JSON; tests/io forges
+every array of a model. Models and tables are in `make test`; `make soak-fuzz` reads 2000 files of
+each kind.
 """
 
 from __future__ import annotations
@@ -165,13 +166,8 @@ def model_files(folder: Path) -> tuple[list[bytes], Strategy]:
     @st.composite
     def forged(draw: st.DrawFn) -> bytes:
         document, arrays = draw(st.sampled_from(pairs))
-        if draw(st.booleans()):
-            document = draw(changed_tree([document]))
-        else:
-            name = draw(st.sampled_from(sorted(arrays)))
-            arrays = arrays | {name: changed_array(draw, arrays[name])}
         try:
-            return packed(document, arrays)
+            return packed(draw(changed_tree([document])), arrays)
         except (ValueError, RecursionError):  # too deep, or too large a number
             return reject()
 
@@ -187,26 +183,6 @@ def learned(folder: Path, hypothesis: Any, **parameters: Any) -> bytes:
         model.conformalize(data.signals[40:], data.decisions[40:])
     fl.save(model, folder / "model.npz")
     return (folder / "model.npz").read_bytes()
-
-
-def changed_array(draw: st.DrawFn, array: Any) -> Any:
-    """Return an array with other entries, or of another shape or type."""
-    kind = draw(st.integers(0, 4))
-    if kind == 0:
-        return array.astype(draw(st.sampled_from(("f4", "i8", "u1", "?", "f8"))))
-    if kind == 1:
-        return array[..., None] if draw(st.booleans()) else array.ravel()
-    if kind == 2:
-        return np.repeat(array, draw(st.sampled_from((0, 2, 30))), axis=0) if array.ndim else array
-    if kind == 3 and array.ndim:
-        return array[: len(array) // 2]
-    array = array.copy()
-    if array.size:
-        place = draw(st.integers(0, array.size - 1))
-        number = draw(st.sampled_from((np.nan, np.inf, 1e308, -1.0, 0.0, 3.0, 255.0)))
-        with np.errstate(all="ignore"):
-            array.flat[place] = np.array(number).astype(array.dtype)
-    return array
 
 
 def saved(folder: Path, hypothesis: Any, parameters: dict[str, Any]) -> bytes:
@@ -310,10 +286,9 @@ def read_case_file(path: Path) -> None:
     grid.linear_program()
 
 
-WORDS = """auto linear facets:3 simplex simplex:6 box l1ball:4 l2ball:2 hypersimplex:3:2
-    affine:box scaled:simplex:3 ternary:simplex:2 minkowski minkowski:pairs minkowski:windows:2
-    minkowski:simplices:2:3 predictability suboptimality:l1 predictability:linf non-cost all scale
-    poly:2 spline:5 gradient-descent annealing convex none demand 1,2,3"""
+WORDS = """auto linear facets:3 simplex simplex:6 box l1ball:4 l2ball:2 hypersimplex:3:2 minkowski
+    minkowski:pairs minkowski:windows:2 minkowski:box non-cost all scale poly:2 spline:5 none demand
+    1,2,3"""
 
 
 def words(folder: Path) -> tuple[list[bytes], Strategy]:
