@@ -12,9 +12,8 @@ import pandas as pd
 import pytest
 
 import feaslearn as fl
+from cli.conftest import COLUMNS
 from feaslearn.exceptions import DataError
-
-COLUMNS = ["--signals", "cost_*,demand_*", "--decisions", "plant_*", "--cost", "cost_*"]
 
 
 @pytest.fixture
@@ -67,16 +66,8 @@ def test_wrong_sense_and_gaps_are_said(table: pd.DataFrame, command: Any) -> Non
     run = command("check", "gaps.csv", *COLUMNS)
     assert run.code == 1
     assert "1 rows with a missing signal or price" in run.out
-    asked = (
-        "fit",
-        "gaps.csv",
-        *COLUMNS,
-        "--hypothesis",
-        "minkowski:hypersimplices",
-        "-o",
-        "m.json",
-    )
-    asked += ("--no-check", "--json")
+    asked = ("fit", "gaps.csv", *COLUMNS, "--hypothesis", "minkowski:hypersimplices")
+    asked += ("-o", "m.json", "--no-check", "--json")
     assert command(*asked).code == 2
     run = command(*asked, "--drop-missing")
     assert run.code == 0, run.err
