@@ -9,39 +9,14 @@ import cvxpy as cp
 import numpy as np
 from numpy.typing import NDArray
 
+import registry
 from feaslearn.paper.losses import Loss, Predictability, Suboptimality
 from feaslearn.paper.problem import Problem, Samples
 from feaslearn.paper.regions import Affine, ConicSet
-from feaslearn.sets import Box, Hypersimplex, L1Ball, L2Ball, Polytope, PrimitiveSet, Simplex
+from feaslearn.sets import PrimitiveSet
 
 Array = NDArray[np.float64]
 ROOT = np.sqrt(2.0)
-
-
-def half_disc() -> ConicSet:
-    """The upper half of the unit disc."""
-    H = [[0.0, 0], [1, 0], [0, 1], [0, 1]]
-    return ConicSet(H, [-1.0, 0, 0, 0], [("second-order", 3), ("nonnegative", 1)])
-
-
-def cut_ellipsoid() -> ConicSet:
-    """An ellipsoid with its middle at (1, 0, -1), cut by a half-space."""
-    shape = np.array([[2.0, 0.3, 0.0], [0.0, 1.0, -0.4], [0.0, 0.0, 0.5]])
-    H = np.vstack([np.zeros(3), shape, [-1.0, -1.0, 0.0]])
-    h = np.concatenate([[-1.0], shape @ [1.0, 0.0, -1.0], [-1.2]])
-    return ConicSet(H, h, [("second-order", 4), ("nonnegative", 1)])
-
-
-def ice_cream() -> ConicSet:
-    """The cone ``|(z_1, z_2)| <= z_0 <= 1``: an apex, a circle, and edges between them."""
-    H = np.vstack([np.eye(3), [-1.0, 0.0, 0.0]])
-    return ConicSet(H, [0.0, 0, 0, -1], [("second-order", 3), ("nonnegative", 1)])
-
-
-def disc_in_a_plane() -> ConicSet:
-    """A disc cut from a ball by a plane that goes past its middle."""
-    H = np.vstack([np.zeros(3), np.eye(3), [1.0, 1.0, 1.0]])
-    return ConicSet(H, [-1.0, 0, 0, 0, 0.5], [("second-order", 4), ("zero", 1)])
 
 
 def parabola_cap() -> ConicSet:
@@ -57,37 +32,37 @@ def elliptope() -> ConicSet:
     return ConicSet(H, [-1.0, 0, -1, 0, 0, -1], [("semidefinite", 6)])
 
 
-def triangle() -> ConicSet:
-    """A conic set without curved rows."""
-    H = [[1.0, 0.0], [0.0, 1.0], [-1.0, -2.0]]
-    return ConicSet(H, [0.0, 0.0, -2.0], [("nonnegative", 3)])
-
-
 #: Sets that kernels serve.
 SERVED: dict[str, Callable[[], PrimitiveSet]] = {
-    "simplex-5": lambda: Simplex(5),
-    "box-vector-limits": lambda: Box(3, [-1.0, 0.0, 2.0], [0.5, 4.0, 2.5]),
-    "l1-ball-4": lambda: L1Ball(4),
-    "l2-ball-3": lambda: L2Ball(3),
-    "hypersimplex-middle": lambda: Hypersimplex(6, 3),
-    "polytope-flow": lambda: Polytope(np.eye(3), np.zeros(3), [[1.0, 2.0, 3.0]], [6.0]),
+    name: registry.SETS[name]
+    for name in (
+        "simplex-5",
+        "box-vector-limits",
+        "l1-ball-4",
+        "l2-ball-3",
+        "hypersimplex-middle",
+        "polytope-flow",
+    )
 }
 #: Sets with few points, and those of which several entries say the same.
 ODD: dict[str, Callable[[], PrimitiveSet]] = {
-    "simplex-1": lambda: Simplex(1),
-    "box-degenerate": lambda: Box(4, [0.0, 1.0, -1.0, 2.0], [1.0, 1.0, 2.0, 2.0]),
-    "l2-ball-1": lambda: L2Ball(1),
-    "hypersimplex-all": lambda: Hypersimplex(3, 3),
-    "polytope-point": lambda: Polytope(np.eye(2), np.zeros(2), [[1.0, 1.0]], [0.0]),
+    name: registry.SETS[name]
+    for name in ("simplex-1", "box-degenerate", "l2-ball-1", "hypersimplex-all", "polytope-point")
 }
+
+
+def conic(name: str) -> Callable[[], PrimitiveSet]:
+    """Return what makes the set of the registry as one of the paper."""
+    made = registry.SETS[f"conic-{name}"]()
+    return lambda: ConicSet(made.H, made.h, made.cones)
+
+
 CONIC: dict[str, Callable[[], PrimitiveSet]] = {
-    "half-disc": half_disc,
-    "cut-ellipsoid": cut_ellipsoid,
-    "ice-cream": ice_cream,
-    "disc-in-a-plane": disc_in_a_plane,
+    **{name: conic(name) for name in ("half-disc", "cut-ellipsoid", "ice-cream")},
+    "disc-in-a-plane": conic("disc-in-a-plane"),
     "parabola-cap": parabola_cap,
     "elliptope": elliptope,
-    "triangle": triangle,
+    "triangle": conic("polyhedral"),
 }
 SETS = {**SERVED, **ODD, **CONIC}
 

@@ -23,7 +23,7 @@ from feaslearn.paper.problem import Clock, Found, Problem, Samples
 from feaslearn.paper.regions import Affine, MapClass, Maps, Scaled, Ternary
 from feaslearn.paper.regions.image import form_of
 from feaslearn.sets import Box, Hypersimplex, L1Ball, L2Ball, Polytope, PrimitiveSet, Simplex
-from paper.cases import Array, half_disc
+from paper.cases import Array, example
 
 LOSSES = [Predictability(), Suboptimality()]
 EACH_LOSS = pytest.mark.parametrize("loss", LOSSES, ids=["predictability", "suboptimality"])
@@ -188,7 +188,7 @@ def test_the_noiseless_ellipsoid_is_recovered(loss: Loss) -> None:
 
 
 def test_a_set_that_no_kernel_serves_is_trained_through_cvxpy() -> None:
-    found = algorithm2(Problem(Affine(half_disc()), LOSSES[0], samples(2, 12)), max_iter=4)
+    found = algorithm2(Problem(Affine(example("half-disc")), LOSSES[0], samples(2, 12)), max_iter=4)
     assert column(found, "smoothed_loss")[-1] < column(found, "smoothed_loss")[0]
     assert found.problem.returned_loss(found.theta) < found.history[0]["returned_loss"]
 

@@ -119,10 +119,3 @@ def test_what_quadratic_cost_needs_is_said(region: object, ridge: float) -> None
     data = data_of(np.ones((2, 1)), np.ones((2, 2)))
     with pytest.raises(DataError, match="must be a polyhedral set of points of 2 entries"):
         baselines.quadratic_cost(data, region, ridge)  # type: ignore[arg-type]
-
-
-def test_all_networks_are_tried() -> None:
-    data = datasets.make_power5(100, random_state=0)
-    candidates = paper.TransportNetwork(5, None, 3.5, datasets.PLANTS, 3.5)
-    found = baselines.enumerated_network(data, candidates)
-    assert (len(found.losses), len(found.lines), found.loss) == (1024, 4, 0.0)
