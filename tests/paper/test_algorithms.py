@@ -203,7 +203,7 @@ def test_the_program_of_the_paper_gives_the_same_search() -> None:
 @EACH_LOSS
 @pytest.mark.parametrize("weighted", [False, True])
 def test_as_printed(loss: Loss, weighted: bool) -> None:
-    problem = noiseless(Simplex(3), -np.eye(3), rows=25)
+    problem = noiseless(Simplex(3), -np.eye(3), rows=12)
     found = algorithm2(
         Problem(problem.region, loss, problem.samples), printed=True, weighted=weighted, max_iter=40
     )

@@ -43,16 +43,16 @@ def test_decisions_are_optimal_in_the_true_problem(make: Maker) -> None:
 
 @every_data_set
 def test_noise_changes_nothing_but_what_it_is_added_to(make: Maker) -> None:
-    plain = make(500, random_state=5)
-    noisy = make(500, noise=0.3, random_state=5)
-    blurred = make(500, signal_noise=0.2, random_state=5)
+    plain = make(200, random_state=5)
+    noisy = make(200, noise=0.3, random_state=5)
+    blurred = make(200, signal_noise=0.2, random_state=5)
     np.testing.assert_array_equal(noisy.signals, plain.signals)
     np.testing.assert_array_equal(blurred.decisions, plain.decisions)
     errors = noisy.decisions - plain.decisions
     assert errors.std() == pytest.approx(0.3, rel=0.2)
     assert abs(errors.mean()) < 0.06
     assert (blurred.signals - plain.signals).std() == pytest.approx(0.2, rel=0.2)
-    both = make(500, noise=0.3, signal_noise=0.2, random_state=5)
+    both = make(200, noise=0.3, signal_noise=0.2, random_state=5)
     np.testing.assert_array_equal(both.decisions, noisy.decisions)
     np.testing.assert_array_equal(both.signals, blurred.signals)
 
@@ -113,7 +113,7 @@ def test_other_lines_of_power5() -> None:
 
 
 def test_ieee14() -> None:
-    data = datasets.make_ieee14(3000, random_state=0)
+    data = datasets.make_ieee14(600, random_state=0)
     assert data.truth.plants == (2, 8, 13)
     assert data.cost_columns == (0, 1, 2)
     np.testing.assert_array_equal(data.costs, data.signals[:, :3])
