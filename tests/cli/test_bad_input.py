@@ -29,20 +29,6 @@ def refused(run: Any, *messages: str) -> None:
     assert left <= {"data.csv", "data.parquet", "model.json", "other.csv"}
 
 
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        (b"", "data.csv: the file is empty"),
-        (b"price,demand,power\n\xe9,2,3\n", "not utf-8 text at byte 19"),
-        (b"price,demand,power\n1,two,3\n", "line 2, column 'demand' is the text 'two'"),
-        (b"price,demand,demand,power\n1,2,3,4\n", "2 columns in data.csv are called 'demand'"),
-    ],
-)
-def test_tables_that_cannot_be_used(table: bytes, message: str, command: Any) -> None:
-    Path("data.csv").write_bytes(table)
-    refused(command(*FIT), message)
-
-
 def test_files_that_cannot_be_read(command: Any) -> None:
     refused(command(*FIT), "data.csv: No such file")
     refused(command("fit", ".", *FIT[2:]), "directory")

@@ -12,6 +12,7 @@ import pytest
 
 from feaslearn import Polytope, Simplex
 from feaslearn.exceptions import DataError, SolverError, UnsupportedError
+from feaslearn.paper.datasets import make_l1_ball
 from feaslearn.paper.enumerated import EnumeratedSamples, NodeProgram
 from feaslearn.paper.losses import Predictability, Suboptimality
 from feaslearn.paper.milp import BranchAndBound, mixed_integer
@@ -34,15 +35,6 @@ def noisy(rows: int, seed: int, k: int = 1) -> Samples:
     features[1] = features[0]
     weights = random.uniform(0.5, 1.5, rows)
     return Samples(features, random.normal(size=(rows, 2)), decisions, weights / weights.sum())
-
-
-def l1_ball(rows: int, seed: int, noise: float = 0.0) -> Samples:
-    """Return decisions of the paper's l1 ball in five dimensions, whose signals are the costs."""
-    random = np.random.default_rng(seed)
-    costs = random.uniform(size=(rows, 5))
-    decisions = np.ones((rows, 5)) - np.eye(5)[costs.argmax(axis=1)]
-    decisions = decisions + noise * random.normal(size=decisions.shape)
-    return Samples(np.ones((rows, 1)), costs, decisions, np.full(rows, 1 / rows))
 
 
 def least_by_enumeration(samples: Samples, Z: object, loss: object) -> float:
@@ -146,12 +138,13 @@ def test_the_printed_dual_row_leaves_one_decision_for_all_signals() -> None:
     assert mixed_integer(problem_of(samples, "simplex", "predictability-l1")).objective < 1e-9
 
 
-def columns(samples: Samples, p: int) -> Problem:
-    return Problem(Affine(Simplex(p, binary=True)), Predictability(), samples)
+def columns(rows: int, p: int, seed: int = 0, noise: float = 0.0) -> Problem:
+    data = make_l1_ball(rows, noise=noise, random_state=seed)
+    return Problem.of(Affine(Simplex(p, binary=True)), data)
 
 
 def test_four_columns_for_five_vertices_are_proved_best() -> None:
-    problem = columns(l1_ball(100, seed=0), 4)
+    problem = columns(100, 4)
     found = mixed_integer(problem)
     assert found.status == "optimal"
     assert found.objective - found.lower_bound <= 1e-4 * found.objective
@@ -163,25 +156,23 @@ def test_four_columns_for_five_vertices_are_proved_best() -> None:
 
 
 def test_enough_columns_reach_zero_which_is_a_proof() -> None:
-    found = mixed_integer(columns(l1_ball(100, seed=0), 5))
+    found = mixed_integer(columns(100, 5))
     assert found.status == "optimal"
     assert found.objective < 1e-20
     assert found.lower_bound <= found.objective
-    fresh = l1_ball(100, seed=1)
-    np.testing.assert_allclose(
-        found.decide(fresh.features, fresh.costs), fresh.decisions, atol=1e-10
-    )
+    fresh = make_l1_ball(100, random_state=1)
+    np.testing.assert_allclose(found.predict(fresh), fresh.decisions, atol=1e-10)
 
 
 def test_the_wall_clock_ends_a_search() -> None:
     began = time.monotonic()
-    found = mixed_integer(columns(l1_ball(60, seed=0, noise=0.2), 4), max_seconds=0.3)
+    found = mixed_integer(columns(60, 4, noise=0.2), max_seconds=0.3)
     assert found.status == "time limit"
     assert time.monotonic() - began < 3.0
 
 
 def test_bound_and_loss_close_in_on_each_other() -> None:
-    found = mixed_integer(columns(l1_ball(60, seed=0, noise=0.2), 4), max_iter=200)
+    found = mixed_integer(columns(60, 4, noise=0.2), max_iter=200)
     bounds, losses, seconds = (
         [row[name] for row in found.history] for name in ("lower bound", "loss", "seconds")
     )
@@ -201,12 +192,13 @@ def test_units_offsets_and_row_order_do_not_matter() -> None:
     assert other.objective == pytest.approx(one.objective, rel=1e-3)
     decided = [each.decide(each.problem.samples.features, samples.costs) for each in (one, other)]
     np.testing.assert_allclose(*decided, atol=1e-4)
-    samples = l1_ball(30, seed=1)
-    plain = mixed_integer(columns(samples, 3)).objective
+    problem = columns(30, 3, seed=1)
+    plain, samples = mixed_integer(problem).objective, problem.samples
     large = samples._replace(costs=1e-3 * samples.costs, decisions=1e4 * samples.decisions)
-    assert mixed_integer(columns(large, 3)).objective == pytest.approx(1e8 * plain, rel=1e-3)
     turned = samples.rows(np.random.default_rng(0).permutation(30))
-    assert mixed_integer(columns(turned, 3)).objective == pytest.approx(plain, rel=1e-3)
+    for moved, unit in ((large, 1e8), (turned, 1.0)):
+        found = mixed_integer(problem.with_samples(moved)).objective
+        assert found == pytest.approx(unit * plain, rel=1e-3)
 
 
 def test_the_same_seed_finds_the_same() -> None:

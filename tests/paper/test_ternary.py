@@ -87,19 +87,6 @@ def test_the_program_alone_finds_the_map() -> None:
     assert found.objective < 1e-7
 
 
-def test_a_flow_between_two_places_is_learned() -> None:
-    random = np.random.default_rng(0)
-    costs, demand = random.uniform(size=(60, 2)), random.uniform(1.0, 2.0, size=(60, 2))
-    flow = np.sign(costs[:, 1] - costs[:, 0])[:, None]
-    decisions = demand + 0.5 * flow * [1.0, -1.0]
-    features = np.column_stack([np.ones(60), demand])
-    samples = Samples(features, costs, decisions, np.full(60, 1 / 60))
-    found = ternary(problem_of(samples.rows(slice(30)), Box(1, -0.5, 0.5), Predictability()))
-    assert found.status == "optimal"
-    assert abs(found.theta[:2]).tolist() == [1.0, 1.0]
-    np.testing.assert_allclose(found.decide(features, costs), decisions, atol=1e-6)
-
-
 def test_every_round_has_a_bound() -> None:
     samples = drawn(SETS["box"], seed=2, noise=0.5)
     found = ternary(problem_of(samples, SETS["box"], Predictability()), n_starts=0, tol=1e-6)
