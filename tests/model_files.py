@@ -6,14 +6,16 @@ import io
 import json
 import struct
 import warnings
+from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import feaslearn as fl
-from feaslearn.exceptions import FeaslearnWarning
+from feaslearn.exceptions import FeaslearnError, FeaslearnWarning
 from feaslearn.hypotheses import Hypothesis
 
 Array = NDArray[np.float64]
@@ -28,6 +30,7 @@ SETS = {
     "polytope": TRIANGLE,
     "simplex": fl.Simplex(4),
 }
+FEW_STEPS = fl.trainers.Annealing(max_iter=2, n_starts=1, ridge=0.1)
 #: Fitted at once, for what does not depend on the hypothesis.
 POINT = fl.Affine(fl.Simplex(1))
 #: Hypotheses of two decisions.
@@ -54,11 +57,36 @@ def table(n: int, rows: int = 12) -> tuple[Array, Array]:
 def fit(hypothesis: Hypothesis | None, n: int = 2, **parameters: Any) -> fl.RegionRegressor:
     """Fit a model to the table; the prices are the cost unless another is given."""
     signals, decisions = table(n)
+    few = isinstance(hypothesis, fl.Affine) and hypothesis is not POINT
+    parameters = {"trainer": FEW_STEPS if few else "auto"} | parameters
     parameters = {"cost": list(range(n)), "random_state": 0} | parameters
     model = fl.RegionRegressor(hypothesis, **parameters)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FeaslearnWarning)
         return model.fit(signals, decisions)
+
+
+def contents_of(model: fl.RegionRegressor, folder: Path) -> bytes:
+    """Return the file of a model."""
+    fl.save(model, folder / "saved.npz")
+    return (folder / "saved.npz").read_bytes()
+
+
+def use(model: fl.RegionRegressor) -> None:
+    """Do what a user does with a model; errors of ours are answers."""
+    signals = table(2)[0]
+    for ask in (
+        lambda: model.predict(signals, return_trust=True),
+        lambda: model.predict(signals, costs=-signals[:, :2]),
+        lambda: model.region(signals[0]).describe(),
+        lambda: str(model.explain(signals[0])),
+        lambda: model.predict_interval(signals),
+        lambda: str(getattr(model, "facets_", "")),
+        lambda: repr(model) + repr(model.result_),
+    ):
+        with suppress(FeaslearnError), warnings.catch_warnings():
+            warnings.simplefilter("ignore", FeaslearnWarning)
+            ask()
 
 
 def unpacked(contents: bytes) -> tuple[Any, dict[str, NDArray[Any]]]:

@@ -14,14 +14,9 @@ import pytest
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 
 import feaslearn as fl
-from feaslearn.exceptions import FeaslearnError, FileError, ModelFileError
+from feaslearn.exceptions import FileError, ModelFileError
 from feaslearn.io.model_file import MAX_ARRAYS
-from model_files import POINT, fit, packed, table, unpacked
-
-
-def saved(model: fl.RegionRegressor, folder: Path) -> bytes:
-    fl.save(model, folder / "saved.npz")
-    return (folder / "saved.npz").read_bytes()
+from model_files import POINT, contents_of, fit, packed, table, unpacked, use
 
 
 @pytest.fixture(scope="module")
@@ -37,7 +32,7 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         "poly": fit(POINT, features=PolynomialFeatures(2)),
         "scale": fit(POINT, features=StandardScaler()),
     }
-    return {name: saved(model, folder) for name, model in models.items()}
+    return {name: contents_of(model, folder) for name, model in models.items()}
 
 
 def load_bytes(contents: bytes, folder: Path, **options: Any) -> fl.RegionRegressor:
@@ -283,19 +278,3 @@ def test_forged_arrays_load_and_predict_or_are_refused(
                 continue
             assert kind != "nan" or not array.size, f"{place}: NaN was loaded"
             use(model)
-
-
-def use(model: fl.RegionRegressor) -> None:
-    """Do what a user does with a model; errors of ours are answers."""
-    signals = table(2)[0]
-    for ask in (
-        lambda: model.predict(signals, return_trust=True),
-        lambda: model.predict(signals, costs=-signals[:, :2]),
-        lambda: model.region(signals[0]).describe(),
-        lambda: str(model.explain(signals[0])),
-        lambda: model.predict_interval(signals),
-    ):
-        try:
-            ask()
-        except FeaslearnError:
-            continue

@@ -34,10 +34,7 @@ from feaslearn.cli.parsing import parse_features, parse_hypothesis
 from feaslearn.datasets import DcGrid
 from feaslearn.exceptions import DataError, FeaslearnError, FeaslearnWarning
 from feaslearn.io.tables import read_table
-from model_files import packed, unpacked
-
-#: What is known of the plants of `make_power5`.
-SHARE = fl.Known(bounds=(-1.0, 9.0))
+from model_files import HYPOTHESES, POINT, contents_of, fit, packed, table, unpacked, use
 
 Strategy: TypeAlias = st.SearchStrategy[bytes]
 
@@ -141,26 +138,15 @@ def quiet() -> Iterator[None]:
 
 
 def model_files(folder: Path) -> tuple[list[bytes], Strategy]:
-    """Return files of small models; most parameters are drawn, which no reader can tell."""
-    simplex, box = fl.Simplex(2), fl.Box(2, [0.0, -1.0], 1.0)
-    triangle = fl.Polytope([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [0.0, 0.0, -1.0])
-    line = fl.Affine(fl.Simplex(1))
+    """Return files of small models of every kind, with bands."""
     known = fl.Known(G=[[1.0, 1.0]], g=[-9.0], bounds=(-9.0, [9.0, None]))
-    cases: list[tuple[Any, dict[str, Any]]] = [
-        (line, {"features": PolynomialFeatures(2), "random_state": 3}),
-        (line, {"features": SplineTransformer(n_knots=3, degree=1)}),
-        (line, {"known": known, "sense": "max"}),
-    ]
-    hypotheses = [
-        fl.Affine(simplex),
-        fl.Affine(triangle),
-        fl.Minkowski([fl.Term(box)], scale="constant"),
-        fl.Affine(fl.L2Ball(2)),
-    ]
-    hypotheses += [fl.Affine(fl.L1Ball(2)), fl.Minkowski.pairs(2), fl.Facets(2)]
-    hypotheses += [fl.Affine(fl.Hypersimplex(3, 2))]
-    files = [saved(folder, *case) for case in [*cases, *((each, {}) for each in hypotheses)]]
-    files += [learned(folder, fl.Facets()), learned(folder, fl.Minkowski.pairs(3), known=SHARE)]
+    models = [fit(hypothesis) for hypothesis in HYPOTHESES.values()]
+    models += [fit(POINT, features=PolynomialFeatures(2), random_state=3)]
+    models += [fit(POINT, features=SplineTransformer(n_knots=3, degree=1))]
+    models += [fit(POINT, known=known, sense="max")]
+    for model in models:
+        model.conformalize(*table(2))
+    files = [contents_of(model, folder) for model in models]
     pairs = [unpacked(file) for file in files]
 
     @st.composite
@@ -174,46 +160,9 @@ def model_files(folder: Path) -> tuple[list[bytes], Strategy]:
     return files, forged() | forged() | changed_bytes(files)
 
 
-def learned(folder: Path, hypothesis: Any, **parameters: Any) -> bytes:
-    """Return the file of a model with facets, limits that the data show and bands."""
-    data = fl.datasets.make_power5(60, random_state=0)
-    model = fl.RegionRegressor(hypothesis, cost=data.cost, random_state=0, **parameters)
-    with quiet():
-        model.fit(data.signals[:40], data.decisions[:40])
-        model.conformalize(data.signals[40:], data.decisions[40:])
-    fl.save(model, folder / "model.npz")
-    return (folder / "model.npz").read_bytes()
-
-
-def saved(folder: Path, hypothesis: Any, parameters: dict[str, Any]) -> bytes:
-    """Return the file of a model that was fitted to be a line, then given another hypothesis."""
-    rng = np.random.default_rng(0)
-    model = fl.RegionRegressor(fl.Affine(fl.Simplex(1)), cost=[0, 1], **parameters)
-    with quiet():
-        model.fit(rng.normal(size=(8, 3)), rng.normal(size=(8, 2)))
-    model.set_params(hypothesis=hypothesis)
-    hypothesis.check(2)
-    model.hypothesis_ = hypothesis
-    model.theta_ = rng.normal(size=hypothesis.layout(2, model.features_.n_features).size)
-    fl.save(model, folder / "model.npz")
-    return (folder / "model.npz").read_bytes()
-
-
 def read_model(path: Path) -> None:
     """Load a model and use it, as whoever was sent the file would."""
-    model = fl.load(path)
-    if model.n_features_in_ <= 200:
-        signals = np.random.default_rng(0).normal(size=(2, model.n_features_in_))
-        with quiet():
-            n = model.predict(signals, return_trust=True)[0].size // 2
-            model.region(signals[0]).support(np.ones(n))
-            model.explain(signals[0])
-            if model.conformal_ is not None:
-                model.predict_interval(signals)
-            if hasattr(model, "facets_"):
-                str(model.facets_)
-    repr(model)
-    repr(model.result_)
+    use(fl.load(path))
 
 
 def csv_files(folder: Path) -> tuple[list[bytes], Strategy]:
