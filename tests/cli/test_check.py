@@ -14,6 +14,7 @@ import pytest
 import feaslearn as fl
 from cli.conftest import COLUMNS
 from feaslearn.exceptions import DataError
+from feaslearn.inference import held_out
 
 
 @pytest.fixture
@@ -116,7 +117,9 @@ def test_why_a_row_is_decided_so(example: Path, command: Any) -> None:
     assert command("explain", model, data, "--row", "99").code == 2
 
 
-def test_fit_measures_on_rows_held_out_and_bands_follow(table: pd.DataFrame, command: Any) -> None:
+def test_fit_measures_on_rows_held_out_and_bands_follow(
+    table: pd.DataFrame, command: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = ("fit", "power.csv", *COLUMNS, "--hypothesis", "facets", "-o", "m.json")
     facts = json.loads(command(*asked, "--json").out)
     lines = {line[0]: line for line in facts["held_out"]["lines"]}
@@ -127,6 +130,8 @@ def test_fit_measures_on_rows_held_out_and_bands_follow(table: pd.DataFrame, com
     bands = pd.read_csv("bands.csv")
     assert (bands["plant_1 lower"] <= bands["plant_1"] + 1e-9).all()
     assert (bands["plant_1 upper"] >= bands["plant_1"] - 1e-9).all()
+    monkeypatch.setattr(held_out, "MOST_SECONDS", 0.0)
+    assert "held out: fits to parts of the rows would take" in command(*asked).out
     run = command(*asked, "--no-check")
     assert "this model" not in run.out
     assert command("predict", "m.json", "power.csv", "--interval", "0.9").code == 2

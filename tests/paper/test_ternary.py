@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from itertools import product
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -80,9 +81,11 @@ def test_the_best_of_all_maps_is_found_and_proved(name: str, loss: str) -> None:
     assert set(found.theta[:4]) <= {-1.0, 0.0, 1.0}
 
 
-def test_the_program_alone_finds_the_map() -> None:
+@pytest.mark.parametrize(("norm", "n_starts"), [("l1", 0), ("l2", 3)])
+def test_the_map_without_an_error_is_found(norm: Any, n_starts: int) -> None:
+    """By the program alone, and by descents, which then end the search."""
     samples = drawn(Box(2), seed=0, noise=0.0, rows=15)
-    found = ternary(problem_of(samples, Box(2), Predictability("l1")), n_starts=0)
+    found = ternary(problem_of(samples, Box(2), Predictability(norm)), n_starts=n_starts)
     assert found.status == "optimal"
     assert found.objective < 1e-7
 
