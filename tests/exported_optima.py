@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import csv
-import os
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import cvxpy as cp
+import highspy
 import numpy as np
-import pytest
+import pyomo.environ as pyo
 from numpy.typing import NDArray
 
 import feaslearn as fl
@@ -33,7 +34,6 @@ Solving = tuple[Exported | None, Callable[[Array], Array]]
 
 
 def in_cvxpy(source: Any) -> Solving:
-    cp = pytest.importorskip("cvxpy")
     exported = fl.export.to_cvxpy(source)
     cost = cp.Parameter(exported.x.shape)
     problem = cp.Problem(cp.Minimize(cost @ exported.x), exported.constraints)
@@ -51,7 +51,6 @@ def in_cvxpy(source: Any) -> Solving:
 
 
 def in_pyomo(source: Any) -> Solving:
-    pyo = pytest.importorskip("pyomo.environ")
     exported = fl.export.to_pyomo(source)
     model = pyo.ConcreteModel()
     model.region = exported.model
@@ -69,14 +68,19 @@ def in_pyomo(source: Any) -> Solving:
     return exported, minimize
 
 
-def of_file(path: str | Path, names: list[str]) -> Solving:
-    """Solve a file of a linear program with HiGHS, whatever its objective is."""
-    highspy = pytest.importorskip("highspy")
+def read_program(path: Path) -> Any:
+    """Return HiGHS with the program of a file."""
     solver: Any = highspy.Highs()
     solver.setOptionValue("output_flag", False)
-    assert solver.readModel(os.fspath(path)) == highspy.HighsStatus.kOk
+    assert solver.readModel(str(path)) == highspy.HighsStatus.kOk
     for option, value in EXACT.items():
         solver.setOptionValue(option, value)
+    return solver
+
+
+def of_file(path: Path, names: list[str]) -> Solving:
+    """Solve a file of a linear program with HiGHS, whatever its objective is."""
+    solver = read_program(path)
     labels = list(solver.getLp().col_names_)
     columns = np.array([labels.index(name) for name in names], dtype=np.int32)
 

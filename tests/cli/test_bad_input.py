@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from cli.conftest import COLUMNS as POWER
 from cli.conftest import SMALL as GOOD
 
 COLUMNS = ("--signals", "price,demand", "--decisions", "power", "--cost", "price")
@@ -26,20 +27,6 @@ def refused(run: Any, *messages: str) -> None:
         assert message in run.err
     left = {path.name for path in Path.cwd().iterdir()}
     assert left <= {"data.csv", "data.parquet", "model.json", "other.csv"}
-
-
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        (b"", "data.csv: the file is empty"),
-        (b"price,demand,power\n\xe9,2,3\n", "not utf-8 text at byte 19"),
-        (b"price,demand,power\n1,two,3\n", "line 2, column 'demand' is the text 'two'"),
-        (b"price,demand,demand,power\n1,2,3,4\n", "2 columns in data.csv are called 'demand'"),
-    ],
-)
-def test_tables_that_cannot_be_used(table: bytes, message: str, command: Any) -> None:
-    Path("data.csv").write_bytes(table)
-    refused(command(*FIT), message)
 
 
 def test_files_that_cannot_be_read(command: Any) -> None:
@@ -146,3 +133,32 @@ def test_an_extra_that_is_missing(
 ) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     refused(command(*arguments.split()), 'needs jinja2: pip install "feaslearn[report]"')
+
+
+FIT_POWER = ("fit", "power.csv", *POWER, "--hypothesis", "minkowski:hypersimplices", "--no-check")
+EXPORT = ("export", "power.json", "--data", "unseen.csv")
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("predict", "power.json", "link-power.csv", "-o", "./power.csv"), "this command reads"),
+        ((*FIT_POWER, "-o", "power.csv"), "--output: power.csv is a file that this command reads"),
+        ((*EXPORT, "-o", "power.json"), "is a file that this command reads"),
+        (("report", "power.json", "power.csv", "-o", "link-power.json"), "this command reads"),
+        (
+            ("report", "power.json", "unseen.csv", "--train", "power.csv", "-o", "power.csv"),
+            "this command reads",
+        ),
+        ((*FIT_POWER, "-o", "-"), "--output: this command writes a file"),
+    ],
+)
+def test_inputs_are_not_replaced(arguments: tuple[str, ...], message: str, command: Any) -> None:
+    Path("link.json").symlink_to("m.json")
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    run = command(*arguments)
+    assert run.code == 2
+    assert message in run.err
+    assert run.err.count("\n") == 1
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before

@@ -1,14 +1,16 @@
-"""The help of every command comes at once, teaches by example, and the examples run."""
+"""The help of every command teaches by example, the examples run; what words stand for."""
 
 from __future__ import annotations
 
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-from feaslearn.cli.parsing import usages
+import pytest
+
+import feaslearn as fl
+from feaslearn.cli import parsing
+from feaslearn.exceptions import DataError
 
 WITH_EXAMPLES = ["", "demo", "check", "fit", "predict", "explain", "report", "export"]
 
@@ -45,19 +47,50 @@ def test_examples_run_as_printed_and_lines_fit_a_terminal(command: Any) -> None:
 
 def test_the_help_of_fit_names_the_hypotheses(command: Any) -> None:
     text = command("fit", "--help").out
-    for usage in usages():
+    for usage in parsing.usages():
         assert usage.split(":")[0] in text, f"say in the help of fit what {usage} is"
 
 
-def test_help_loads_nothing_heavy() -> None:
-    code = (
-        "import sys; sys.argv = ['feaslearn', 'fit', '--help']\n"
-        "from feaslearn.cli import main\n"
-        "try: main()\nexcept SystemExit: pass\n"
-        "print(*sys.modules)"
-    )
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
-    )
-    loaded = {name.partition(".")[0] for name in run.stdout.splitlines()[-1].split()}
-    assert not loaded & {"numpy", "numba", "scipy", "sklearn"}
+@pytest.mark.parametrize("usage", parsing.usages())
+def test_every_usage_that_is_offered_works(usage: str) -> None:
+    text = usage.replace(":P", ":3").replace(":M", ":2")
+    hypothesis = parsing.parse_hypothesis(text, 3)
+    assert (hypothesis is None) == (text == "auto")
+    if hypothesis is not None:
+        hypothesis.check(3)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("linear", fl.Affine(fl.Simplex(1))),
+        ("facets:0", fl.Facets(max_facets=0)),
+        ("facets:30", fl.Facets(30)),
+        ("simplex:6", fl.Affine(fl.Simplex(6))),
+        ("box", fl.Affine(fl.Box(4))),
+        ("l2ball:2", fl.Affine(fl.L2Ball(2))),
+        ("hypersimplex:5:2", fl.Affine(fl.Hypersimplex(5, 2))),
+        ("minkowski:windows:2:3", fl.Minkowski.windows(4, [2, 3])),
+    ],
+)
+def test_hypotheses(text: str, expected: fl.hypotheses.Hypothesis) -> None:
+    assert repr(parsing.parse_hypothesis(text, 4)) == repr(expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", ":", "auto:1", "linear:2", "facets:1:2", "simplex:-1", "simplex:٣", "scaled", "affine:",
+     "hypersimplex", "hypersimplex:3", "Simplex(3)", "__class__", "minkowski:nothing",
+     "minkowski:box:1", "minkowski:windows", "minkowski:__class__"],
+)  # fmt: skip
+def test_hypotheses_that_are_not_known(text: str) -> None:
+    with pytest.raises(DataError, match="--hypothesis"):
+        parsing.parse_hypothesis(text, 4)
+
+
+def test_features() -> None:
+    assert parsing.parse_features("non-cost") == "non-cost"
+    assert parsing.parse_features("spline:4").n_knots == 4
+    for text in ("scale:2", "all:1", "poly:x", "poly:", "StandardScaler"):
+        with pytest.raises(DataError, match="--features"):
+            parsing.parse_features(text)

@@ -1,4 +1,5 @@
-"""Chunks: every source gives the same rows, and wrong values are named by file and row."""
+"""Chunks: every source gives the same rows; what is wrong is named by its place, and what does not
+fit is refused before it is read."""
 
 from __future__ import annotations
 
@@ -15,7 +16,8 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.data import Chunk
-from feaslearn.exceptions import DataError, FeaslearnError, FileError
+from feaslearn.exceptions import DataError, FeaslearnError, FileError, MemoryLimitError
+from feaslearn.io.tables import read_table
 
 NAMES = ("price", "demand", "power", "heat")
 
@@ -157,3 +159,113 @@ def test_what_cannot_be_read_is_refused(
     written(tmp_path, np.ones((6, 4)))
     with pytest.raises(error, match=said):
         make(tmp_path)
+
+
+# Sources that are damaged or yield nonsense.
+
+PRICED: dict[str, Any] = {"signals": ["price"], "decisions": ["power"]}
+X, Y = np.arange(6.0).reshape(3, 2), np.arange(3.0)
+
+
+def all_rows(chunks: fl.Chunks) -> int:
+    return sum(chunks.map(lambda chunk: chunk.n_rows))
+
+
+def damaged(folder: Path) -> Path:
+    """Two files; the pages of the second are not what its end says."""
+    columns = {"price": np.arange(50.0), "power": np.arange(50.0)}
+    for i in range(2):
+        pq.write_table(pa.table(columns), folder / f"{i}.parquet", compression="zstd")
+    path = folder / "1.parquet"
+    contents = bytearray(path.read_bytes())
+    contents[8:200] = b"\xff" * 192
+    path.write_bytes(bytes(contents))
+    return folder
+
+
+def test_damage_inside_a_file_is_our_error(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="cannot be read"):
+        all_rows(fl.Chunks(damaged(tmp_path), **PRICED))
+
+
+@pytest.mark.parametrize(
+    ("items", "said"),
+    [
+        ([(X, Y), (X.astype(str), Y)], "chunk 1: signals: 6 values are not numbers"),
+        ([(X, Y), ([[1.0], [2.0, 3.0]], Y)], "chunk 1: the rows do not all have the same length"),
+        ([(X, Y), (X[:, :1], Y)], "chunk 1 has the columns s0, x0"),
+        ([(X, Y), (X[:2], Y)], "2 rows of signals and 3"),
+        ([(X, Y), (X, 1e200 * Y)], r"chunk 1: decisions: 2 values are beyond 1e\+100.*row 1"),
+        ([(X, Y), (np.where(X == 3.0, np.nan, X), Y)], "chunk 1: .* NaN or infinite: row 1"),
+        ([(pd.DataFrame(index=[0, 1, 2]), Y)], "a frame without columns"),
+    ],
+)
+def test_nonsense_from_an_iterator_is_named_by_its_chunk(items: list[Any], said: str) -> None:
+    with pytest.raises(DataError, match=said):
+        all_rows(fl.Chunks(lambda: iter(items)))
+
+
+def test_a_function_that_returns_the_same_iterator_again_is_refused() -> None:
+    items = iter([(X, Y), (X, Y)])
+    with pytest.raises(DataError, match=r"same iterator twice.*returns a fresh iterator"):
+        fl.Chunks(lambda: items)
+
+
+def test_numbers_beyond_single_precision_are_refused_there() -> None:
+    with pytest.raises(DataError, match="1 value is NaN or infinite: row 1, column"):
+        all_rows(fl.Chunks((np.where(X == 2.0, 1e50, X), Y), dtype="float32"))
+
+
+@pytest.mark.parametrize("path", ["a**b/*.parquet", "\0", "x" * 300])
+def test_what_is_no_path_is_our_error(path: str) -> None:
+    with pytest.raises(FileError, match="Chunks: "):
+        fl.Chunks(path, **PRICED)
+
+
+def test_structures_and_endless_integers_are_no_numbers() -> None:
+    nested = pl.DataFrame({"p": [1.0, 2.0], "q": [0.5, 0.25], "a": [{}, {}], "b": [1.0, 2.0]})
+    columns: dict[str, Any] = {"signals": ["p", "q"], "decisions": ["a", "b"]}
+    with pytest.raises(DataError, match="column 'a' holds several values in a row"):
+        all_rows(fl.Chunks(lambda: iter([nested]), **columns))
+    model = fl.RegionRegressor(
+        fl.Minkowski([fl.Term(fl.Simplex(2))], scale="constant"), cost=[0, 1]
+    )
+    with pytest.raises(DataError, match="y: column 'a' holds several values in a row"):
+        model.fit(nested[["p", "q"]], nested[["a", "b"]])
+    endless = np.full((2, 2), 10**400, dtype=object)
+    with pytest.raises(DataError, match="4 values are not numbers"):
+        all_rows(fl.Chunks(lambda: iter([(endless, Y[:2])])))
+
+
+# Row groups and columns that would not fit.
+
+ROWS = 200_000
+
+
+def write(path: Path, columns: dict[str, Any], **options: Any) -> Path:
+    pq.write_table(pa.table(columns), path, **options)
+    return path
+
+
+def groups(path: Path, memory: str = "10MB") -> fl.Chunks:
+    return fl.Chunks(path, signals=["a"], decisions=["b"], memory=memory)
+
+
+@pytest.mark.parametrize("codec", ["none", "zstd"])
+def test_row_groups_that_do_not_fit_are_refused(codec: str, tmp_path: Path) -> None:
+    columns = dict.fromkeys("ab", np.zeros(ROWS))
+    path = write(tmp_path / "a.parquet", columns, compression=codec, use_dictionary=False)
+    said = "row group 0: its 200000 rows of 2 columns take 3.2 MB.*smaller row groups"
+    with pytest.raises(MemoryLimitError, match=said):
+        groups(path, "3MB")
+    assert groups(path, "4MB").n_rows == ROWS
+
+
+@pytest.mark.parametrize("kind", ["list", "struct"])
+def test_rows_that_hold_any_number_of_values(kind: str, tmp_path: Path) -> None:
+    rows = [[1.0] * 5] * 3 if kind == "list" else [{"x": 1.0}] * 3
+    path = write(tmp_path / "a.parquet", {"a": [1.0, 2.0, 3.0], "b": rows})
+    with pytest.raises(DataError, match=f"column 'b' holds {kind}.*, not numbers"):
+        groups(path)
+    with pytest.raises(DataError, match=f"column 'b' holds {kind}.*leave it out"):
+        read_table(path)

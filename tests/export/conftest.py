@@ -24,7 +24,6 @@ MODELS = {
     "minkowski-index": (fl.Minkowski.hypersimplices(3, scale="index"), "auto", POWER),
     "facets": (fl.Facets(3), "auto", POWER),
     "minkowski-box": (fl.Minkowski.box(3), "auto", POWER),
-    "scaled-box": (fl.Minkowski([fl.Term(fl.Box(3))], scale="constant"), "auto", POWER),
 }
 CURVED_MODELS = ("affine-l2",)
 

@@ -1,13 +1,18 @@
-"""A fitted model is exported once and moves with the signal."""
+"""A fitted model is exported once and moves with the signal; regions on somebody's variables."""
 
 from __future__ import annotations
 
 import sys
 import warnings
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
 import pandas as pd
+import pyomo.environ as pyo
 import pytest
 
 import feaslearn as fl
@@ -20,7 +25,7 @@ from feaslearn.exceptions import (
     UnsupportedError,
 )
 
-from .conftest import CURVED_MODELS, MODELS, POWER, fitted, signals_of
+from .conftest import CURVED_MODELS, FEW_STEPS, MODELS, POWER, fitted, signals_of
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -63,7 +68,6 @@ def test_a_clipped_scale_is_what_the_region_says() -> None:
 
 
 def test_names_of_features_and_frames() -> None:
-    pytest.importorskip("pyomo", reason="needs pyomo")
     X = pd.DataFrame(POWER.signals, columns=[f"s {j}" for j in range(8)])
     y = pd.DataFrame(POWER.decisions, columns=["hydro", "gas [MW]", "Öl"])
     model = fl.RegionRegressor(
@@ -111,3 +115,111 @@ def test_pyomo_may_not_be_there(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtraError, match=r"needs pyomo.*feaslearn\[pyomo\]"):
         fl.export.to_pyomo(region)
+
+
+# Known constraints travel with the region, and move with the signal.
+
+DEMAND = fl.AffineCost([0.0], [[0, 0, 0, 1, 1, 1, 1, 1]])
+KNOWN = {
+    "balance": fl.Known(bounds=(0.0, 3.5), balance=(np.ones(3), DEMAND)),
+    "rows": fl.Known(G=[[1.0, -1.0, 0.0]], g=[-3.0], bounds=(None, [None, 4.0, 3])),
+}
+HYPOTHESES = {
+    "facets": (fl.Facets(3), "auto"),
+    "minkowski": (fl.Minkowski.hypersimplices(3, scale="constant"), "auto"),
+    "ball": (fl.Affine(fl.L2Ball(3)), FEW_STEPS),
+    "pairs": (fl.Minkowski.pairs(3), "auto"),
+}
+CASES = [("facets", "balance"), ("minkowski", "rows"), ("ball", "balance"), ("pairs", "rows")]
+
+
+@cache
+def constrained(name: str, known: str) -> fl.RegionRegressor:
+    hypothesis, trainer = HYPOTHESES[name]
+    model = fl.RegionRegressor(
+        hypothesis, cost=POWER.cost, trainer=trainer, known=KNOWN[known], random_state=0
+    )
+    model.fit(POWER.signals, POWER.decisions)
+    return model
+
+
+@pytest.mark.parametrize(("name", "known"), CASES)
+def test_the_map_of_a_model_and_a_region(name: str, known: str, tmp_path: Path) -> None:
+    model = constrained(name, known)
+    exported, signals = fl.export.to_cvxpy(model), list[np.ndarray]()
+    for signal in POWER.signals[:10]:
+        with suppress(EmptySetError):
+            exported.set_signal(signal)
+            signals.append(signal)
+    signals = signals[:3]
+    tools = ["cvxpy"] if name == "ball" else ["cvxpy", "pyomo"]
+    for tool in tools:
+        assert largest_difference(model, tool, signals, n_problems=3) <= 1e-6
+    fl.save(model, tmp_path / "model.json")
+    region = fl.load(tmp_path / "model.json").region(signals[0])
+    assert region.known is not None
+    tools = ["cvxpy"] if name == "ball" else ["cvxpy", "mps", "halfspaces"]
+    assert max(largest_difference(region, tool) for tool in tools) <= 1e-6
+
+
+def test_a_bound_that_comes_and_goes() -> None:
+    def upper(signals: np.ndarray) -> np.ndarray:
+        return np.where(signals[:, 3:4] > 1.0, np.inf, 50.0) * np.ones((1, 3))
+
+    known = fl.Known(bounds=(None, upper))
+    model = fl.RegionRegressor(
+        fl.Minkowski([fl.Term(fl.Box(3))], scale="constant"), cost=POWER.cost, known=known
+    )
+    exported = fl.export.to_cvxpy(model.fit(POWER.signals, POWER.decisions))
+    small, large = POWER.signals[0].copy(), POWER.signals[0].copy()
+    small[3], large[3] = 0.5, 1.2
+    exported.set_signal(small)
+    with pytest.raises(UnsupportedError, match=r"export model\.region\(signal\)"):
+        exported.set_signal(large)
+    assert largest_difference(model.region(large), "mps") <= 1e-6
+
+
+# Variables of a model that somebody has already.
+
+#: Least hydro + 2 gas over the triangle (1, 1), (3, 1), (1, 3) with hydro + gas >= 3: at (2, 1).
+LEAST = 4.0
+
+
+def test_a_region_on_variables_of_cvxpy(triangle: fl.Region) -> None:
+    x = cp.Variable(3, name="p")
+    plant = fl.export.to_cvxpy(triangle, x[:2])
+    assert plant.names == {"hydro": "p[0:2][0]", "gas turbine": "p[0:2][1]"}
+    rows = [*plant.constraints, x[0] + x[1] >= 3, x[2] >= 0]
+    problem = cp.Problem(cp.Minimize(x[0] + 2 * x[1] + x[2]), rows)
+    assert problem.solve(solver="HIGHS") == pytest.approx(LEAST)
+    plant = fl.export.to_cvxpy(triangle, [x[2], x[0]])
+    problem = cp.Problem(cp.Minimize(x[2]), plant.constraints)
+    assert problem.solve(solver="HIGHS") == pytest.approx(1.0)
+    for wrong in (x, 3.0, cp.Variable((2, 1))):
+        with pytest.raises(DataError, match="one entry for each of hydro, gas turbine"):
+            fl.export.to_cvxpy(triangle, wrong)
+
+
+@pytest.mark.parametrize("kind", ["list", "names", "other names", "dictionary"])
+def test_a_region_on_variables_of_pyomo(triangle: fl.Region, kind: str) -> None:
+    model = pyo.ConcreteModel()
+    # By name, the order does not matter; other keys are taken in their order.
+    keys = ["gas turbine", "hydro"] if kind == "names" else ["a", "b"]
+    model.x = pyo.Var(keys)
+    hydro, gas = (model.x[key] for key in (keys[::-1] if kind == "names" else keys))
+    given: Any = {
+        "list": [hydro, gas],
+        "dictionary": {"gas turbine": gas, "hydro": hydro, "wind": 3.0},
+    }.get(kind, model.x)
+    exported = fl.export.to_pyomo(triangle, given)
+    model.plant = exported.model
+    assert exported.names == {"hydro": hydro.name, "gas turbine": gas.name}
+    assert not hasattr(exported.model, "x")
+    model.demand = pyo.Constraint(expr=hydro + gas >= 3)
+    model.cost = pyo.Objective(expr=hydro + 2 * gas)
+    pyo.SolverFactory("appsi_highs").solve(model)
+    assert pyo.value(model.cost) == pytest.approx(LEAST)
+    with pytest.raises(DataError, match="x holds 1 variables for 2 decisions: hydro, gas turbine"):
+        fl.export.to_pyomo(triangle, [hydro])
+    with pytest.raises(DataError, match="x holds 1 variables"):
+        fl.export.to_pyomo(triangle, 3.0)

@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from examples import fit
 from experiments.frame import pictures
 from feaslearn.exceptions import FileError
 from feaslearn.export.files import program_text
 from feaslearn.io.tables import write_table
 from feaslearn.sets import AffineImage
+from model_files import POINT, fit
 
 resource = pytest.importorskip("resource", reason="the system limits no files")
 
@@ -31,7 +31,7 @@ def picture(path: Path) -> None:
 
 
 WRITERS: dict[str, Callable[[Path], Any]] = {
-    "model.npz": lambda path: fl.save(fit(fl.Affine(fl.Simplex(1))), path),
+    "model.npz": lambda path: fl.save(fit(POINT), path),
     "table.csv": lambda path: write_table(path, ["a", "b"], COLUMNS),
     "table.parquet": lambda path: write_table(path, ["a", "b"], COLUMNS),
     "region.mps": lambda path: fl.export.to_mps(REGION, path),

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from same import difference
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
@@ -25,10 +24,9 @@ from sklearn.preprocessing import (
 )
 
 import feaslearn as fl
-from examples import HYPOTHESES, fit, table
 from feaslearn import trainers
 from feaslearn.exceptions import DataError, ModelFileError, UnsupportedError
-from io_archives import unpacked
+from model_files import HYPOTHESES, POINT, difference, fit, table, unpacked
 
 pytestmark = pytest.mark.filterwarnings("ignore::feaslearn.exceptions.UnseenLimitWarning")
 
@@ -137,7 +135,7 @@ def clone_of(model: fl.RegionRegressor) -> fl.RegionRegressor:
     ids=repr,
 )
 def test_features_that_files_hold(features: Any, path: Path) -> None:
-    model = fit(fl.Affine(fl.Simplex(2)), features=features)
+    model = fit(POINT, features=features)
     loaded, signals = check(model, path), table(2)[0]
     assert type(loaded.features) is type(features)
     ours, theirs = (each.features_.transform(signals) for each in (model, loaded))
@@ -156,13 +154,13 @@ COSTS = {
 
 @pytest.mark.parametrize("name", COSTS)
 def test_costs_that_files_hold(name: str, path: Path) -> None:
-    check(fit(fl.Affine(fl.Box(2)), cost=COSTS[name]), path)
+    check(fit(POINT, cost=COSTS[name]), path)
 
 
 def test_no_cost_at_all_and_costs_at_fit_alone(path: Path) -> None:
     check(fit(None, cost=None), path)
     signals, decisions = table(2)
-    priced = fl.RegionRegressor(fl.Affine(fl.Box(2)), random_state=0)
+    priced = fl.RegionRegressor(POINT, random_state=0)
     check(priced.fit(signals, decisions, costs=signals[:, :2]), path)
 
 
@@ -233,7 +231,7 @@ def test_a_function_as_cost_is_refused_unless_it_is_given_again(path: Path) -> N
 def test_any_other_transformer_is_refused_unless_it_is_given_again(
     transformer: Any, path: Path
 ) -> None:
-    model, name = fit(fl.Affine(fl.Box(2)), features=transformer), type(transformer).__name__
+    model, name = fit(POINT, features=transformer), type(transformer).__name__
     with pytest.raises(UnsupportedError, match=f"features is of type {name}, .*load"):
         fl.save(model, path)
     fl.save(model, path, leave_out=["features"])
@@ -246,7 +244,7 @@ def test_any_other_transformer_is_refused_unless_it_is_given_again(
 
 def test_everything_that_has_no_place_is_named_at_once(path: Path) -> None:
     known = fl.Known(bounds=(lambda signals: np.full((len(signals), 2), -1e9), None))
-    model = fit(fl.Affine(fl.Simplex(1)), known=known, features=MinMaxScaler())
+    model = fit(POINT, known=known, features=MinMaxScaler())
     with pytest.raises(UnsupportedError) as caught:
         fl.save(model, path)
     text = str(caught.value)

@@ -106,23 +106,8 @@ def test_a_quadratic_decision_maker_is_recovered() -> None:
     assert np.linalg.eigvalsh(policy.Q).min() >= 1.0 - 1e-6
 
 
-def test_predictions_are_minimisers_over_the_known_set() -> None:
-    random = np.random.default_rng(1)
-    data = data_of(random.normal(size=(20, 3)), random.uniform(0.0, 2.0, size=(20, 2)))
-    policy = baselines.quadratic_cost(data, SQUARE)
-    slopes = data.signals @ policy.B.T + policy.a
-    np.testing.assert_allclose(policy.predict(data), rule(policy.Q, slopes), atol=1e-5)
-
-
 @pytest.mark.parametrize(("region", "ridge"), [(L2Ball(2), 1.0), (Box(3), 1.0), (SQUARE, 0.0)])
 def test_what_quadratic_cost_needs_is_said(region: object, ridge: float) -> None:
     data = data_of(np.ones((2, 1)), np.ones((2, 2)))
     with pytest.raises(DataError, match="must be a polyhedral set of points of 2 entries"):
         baselines.quadratic_cost(data, region, ridge)  # type: ignore[arg-type]
-
-
-def test_all_networks_are_tried() -> None:
-    data = datasets.make_power5(100, random_state=0)
-    candidates = paper.TransportNetwork(5, None, 3.5, datasets.PLANTS, 3.5)
-    found = baselines.enumerated_network(data, candidates)
-    assert (len(found.losses), len(found.lines), found.loss) == (1024, 4, 0.0)

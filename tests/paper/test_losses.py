@@ -12,18 +12,8 @@ from feaslearn.paper.losses.programs import LossProgram, losses_by_program
 from feaslearn.paper.problem import Problem, Samples
 from feaslearn.paper.regions import Affine, Maps, Scaled
 from feaslearn.sets import Box, L1Ball, L2Ball, PrimitiveSet, Simplex
-from paper.cases import (
-    CONIC,
-    LOSSES,
-    NORMS,
-    ODD,
-    SERVED,
-    Array,
-    example,
-    make_loss,
-    sample,
-    with_weights,
-)
+from paper.cases import CONIC, LOSSES, NORMS, ODD, SERVED, Array, make_loss, sample, with_weights
+from registry import example
 
 EACH_LOSS = pytest.mark.parametrize("loss", LOSSES)
 EACH_NORM = pytest.mark.parametrize("norm", NORMS)
@@ -54,7 +44,7 @@ def test_kernels_agree_with_programs(name: str, loss: str, norm: str, tied: bool
 @EACH_LOSS
 def test_conic_sets_agree_with_programs(name: str, loss: str) -> None:
     # Each of the rows in another norm, another one for each set and loss.
-    first = list(CONIC).index(name) + list(LOSSES).index(loss)
+    first = CONIC.index(name) + list(LOSSES).index(loss)
     for tied in (False, True):
         norm = list(NORMS)[(first + tied) % len(NORMS)]
         assert_equal_to_program(*sample(name, make_loss(loss, norm), rows=3, tied=tied, n=2))
@@ -119,7 +109,7 @@ def test_gradients_of_every_set_loss_and_norm(name: str, loss: str, norm: str) -
     assert_gradient(*sample(name, make_loss(loss, norm), rows=8, seed=10))
 
 
-@pytest.mark.parametrize("name", ["half-disc", "cut-ellipsoid"])
+@pytest.mark.parametrize("name", ["conic-half-disc", "conic-cut-ellipsoid"])
 @EACH_LOSS
 @pytest.mark.parametrize("norm", ["l2", "l1"])
 def test_gradients_of_conic_sets(name: str, loss: str, norm: str) -> None:
@@ -139,7 +129,7 @@ def test_gradients_of_scaled_sets(Z: PrimitiveSet, loss: str, norm: str) -> None
 # Ties.
 
 
-@pytest.mark.parametrize("name", [*SERVED, "half-disc"])
+@pytest.mark.parametrize("name", [*SERVED, "conic-half-disc"])
 @pytest.mark.parametrize("norm", ["squared-l2", "l1"])
 def test_the_loss_never_exceeds_that_of_the_returned_decision(name: str, norm: str) -> None:
     """The loss takes the best of several minimisers, a returned decision is one of them."""
@@ -153,7 +143,7 @@ def test_the_loss_never_exceeds_that_of_the_returned_decision(name: str, norm: s
     assert tied[~problem.samples.costs.any(axis=1)].all()
 
 
-@pytest.mark.parametrize("name", [*SERVED, "half-disc"])
+@pytest.mark.parametrize("name", [*SERVED, "conic-half-disc"])
 @pytest.mark.parametrize("norm", ["squared-l2", "l1"])
 def test_a_cost_at_right_angles_to_the_region(name: str, norm: str) -> None:
     """Equal prices in a region whose sum is constant: all of it is optimal, up to rounding."""
@@ -188,7 +178,7 @@ def test_prices_that_only_rounding_makes_tie_beside_a_column_of_zeros() -> None:
     A, cost = np.array([[3.0, 0.0], [0.0, 0.0], [-1.0, 0.0]]), np.array([[0.1, 0.2, 0.3]])
     assert (A.T @ cost[0])[0] != 0.0
     one = Samples(np.ones((1, 1)), cost, (A @ [0.25, 0.5])[None], np.ones(1))
-    found = Predictability().rows(example("half-disc"), Maps(A[None], np.zeros((1, 3))), one)
+    found = Predictability().rows(example("conic-half-disc"), Maps(A[None], np.zeros((1, 3))), one)
     assert found.tied.all()
     assert found.values == pytest.approx([0.0], abs=1e-9)
 
@@ -196,7 +186,7 @@ def test_prices_that_only_rounding_makes_tie_beside_a_column_of_zeros() -> None:
 # Money.
 
 
-@pytest.mark.parametrize("name", [*SERVED, "half-disc"])
+@pytest.mark.parametrize("name", [*SERVED, "conic-half-disc"])
 @pytest.mark.parametrize("unit", [1e-2, 1e6])
 @pytest.mark.parametrize("tied", [False, True])
 def test_the_unit_of_money(name: str, unit: float, tied: bool) -> None:

@@ -10,9 +10,8 @@ import pytest
 import feaslearn.paper as paper
 from feaslearn.exceptions import DataError
 from feaslearn.paper.losses import Predictability, Suboptimality
-from feaslearn.paper.network import TransportNetwork
 from feaslearn.paper.problem import Data, Found, Problem, Samples
-from feaslearn.paper.regions import Affine, Maps, Scaled
+from feaslearn.paper.regions import Affine, Scaled
 from feaslearn.paper.truth import KnownRegion
 from feaslearn.sets import Box, L1Ball, Simplex
 
@@ -153,23 +152,3 @@ def test_decisions_without_a_region() -> None:
     )
     with pytest.raises(DataError, match="predictions have shape"):
         paper.evaluate(SWITCH.decisions[:3], SWITCH)
-
-
-def test_the_true_region_has_no_loss() -> None:
-    truth = TransportNetwork(3, [(1, 2), (2, 3), (3, 1)], 0.6, [1, 2, 3], 2.0)
-    rng = np.random.default_rng(3)
-    signals, costs = rng.uniform(0.2, 1.2, size=(2, 20, 3))
-    data = Data(np.hstack([costs, signals]), truth.solve(signals, costs), costs, [0, 1, 2])
-    assert data.truth is None
-    whole = Data(signals, data.decisions, costs, (), truth)
-    measured = paper.evaluate(whole.decisions, whole)
-    assert measured.returned == 0.0
-    assert measured.true_predictability == pytest.approx(0.0, abs=1e-12)
-    assert measured.true_suboptimality == pytest.approx(0.0, abs=1e-12)
-
-
-def test_maps_move_with_the_signal() -> None:
-    maps = Maps(np.arange(8.0).reshape(2, 2, 2), np.ones((2, 2)))
-    A, b = maps.at(np.array([[1.0, 0.5]]))
-    assert A[0].tolist() == (maps.A[0] + 0.5 * maps.A[1]).tolist()
-    assert b.tolist() == [[1.5, 1.5]]

@@ -14,7 +14,8 @@ from feaslearn.paper.regions import Affine, ConicSet, Image, Maps, Scaled, Terna
 from feaslearn.paper.regions.image import turn_of
 from feaslearn.sets import Box, L2Ball, Simplex
 from feaslearn.solvers.conic import minimize_linear, nearest_by_solver
-from paper.cases import ODD, ROOT, SERVED, SETS, example
+from paper.cases import ODD, SERVED, SETS
+from registry import example
 
 N_FEATURES = 3
 
@@ -121,7 +122,7 @@ def test_nearest_points_are_those_of_a_solver(name: str) -> None:
 
 def test_unit_disc_is_the_ball() -> None:
     """``[[1 + z_0, z_1], [z_1, 1 - z_0]]`` has no negative eigenvalue exactly where |z| <= 1."""
-    disc = ConicSet([[1, 0], [0, ROOT], [-1, 0]], [-1, 0, -1], [("semidefinite", 3)])
+    disc = ConicSet([[1, 0], [0, np.sqrt(2.0)], [-1, 0]], [-1, 0, -1], [("semidefinite", 3)])
     ball, rng = L2Ball(2), np.random.default_rng(0)
     for q, direction in rng.normal(size=(10, 2, 2)):
         assert disc.argmin(q) == pytest.approx(ball.argmin(q), abs=1e-6)
@@ -143,7 +144,7 @@ def test_how_minimisers_move_on_a_ball() -> None:
 def test_turn_stops_at_the_rim_of_a_lid() -> None:
     """On the rim of the ice-cream cone the minimiser moves around it and nowhere else."""
     q, direction = np.array([-3.0, 1.0, 0.0]), np.array([1.0, 0.0, 1.0])
-    found = turn_of(example("ice-cream"), q, direction)
+    found = turn_of(example("conic-ice-cream"), q, direction)
     assert found == pytest.approx([0.0, 0.0, -1.0], abs=1e-5)
 
 
@@ -189,7 +190,7 @@ def test_images_that_are_folded_or_discrete() -> None:
     assert sorted(folded.vertices().tolist()) == [[0.0, 0.0], [2.0, 2.0]]
     binary = Image(Simplex(3, binary=True), [[0.0, 1.0, 2.0], [0.0, 1.0, 2.0]])
     assert len(binary.vertices()) == 3
-    for norm, expected in (("l2", 0.4 * ROOT), ("l1", 0.8), ("linf", 0.4)):
+    for norm, expected in (("l2", 0.4 * np.sqrt(2.0)), ("l1", 0.8), ("linf", 0.4)):
         assert binary.distance([1.4, 1.4], norm) == pytest.approx(expected)
 
 

@@ -66,7 +66,7 @@ def test_samples_that_kernels_do_not_solve_are_left_to_the_program(
 
 
 @EACH_LOSS
-@pytest.mark.parametrize("name", [*SERVED, "half-disc"])
+@pytest.mark.parametrize("name", [*SERVED, "conic-half-disc"])
 def test_the_gradient_is_that_of_the_value(name: str, loss: Loss) -> None:
     problem, theta = case(name, loss, rows=5, seed=3)
     objective, rng = SmoothedObjective(problem), np.random.default_rng(0)

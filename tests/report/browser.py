@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import json
 import os
 import select
@@ -112,11 +111,6 @@ class Browser:
         answer = self.call("Runtime.evaluate", expression=code, returnByValue=True)
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
-
-    def picture(self, path: Path) -> None:
-        """Write the whole page as a PNG."""
-        answer = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=True)
-        path.write_bytes(base64.b64decode(answer["data"]))
 
     def _read(self) -> Any:
         """Return the next message; keep those that are complaints."""

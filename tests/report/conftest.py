@@ -12,6 +12,15 @@ from feaslearn.report import comparison
 from report.browser import Browser, find_browser
 
 
+def learned(data: fl.Decisions) -> fl.RegionRegressor:
+    """Return facets learned from data with the names of their columns."""
+    frames = (
+        pd.DataFrame(values.copy(), columns=list(names))
+        for values, names in zip((data.signals, data.decisions), data.names, strict=True)
+    )
+    return fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0).fit(*frames)
+
+
 @pytest.fixture(scope="module", autouse=True)
 def _few_regressors() -> Iterator[None]:
     """Compare with three quick predictors; the commands' tests compare with all of them."""
@@ -41,8 +50,4 @@ def power() -> fl.Decisions:
 @pytest.fixture(scope="session")
 def model(power: fl.Decisions) -> fl.RegionRegressor:
     """Return facets learned from it, with the names of the columns."""
-    signals, decisions = (
-        pd.DataFrame(values.copy(), columns=list(names))
-        for values, names in zip((power.signals, power.decisions), power.names, strict=True)
-    )
-    return fl.RegionRegressor(fl.Facets(), cost=power.cost, random_state=0).fit(signals, decisions)
+    return learned(power)
