@@ -15,6 +15,7 @@ import feaslearn as fl
 from cli.conftest import COLUMNS, SMALL
 from feaslearn.exceptions import FeaslearnWarning
 from feaslearn.inference.trust import STATUSES
+from registry import fit_to
 
 ROWS = 60
 
@@ -39,8 +40,7 @@ def test_from_a_table_to_a_region(command: Any, tmp_path: Path) -> None:
     exported = told("export", "m.json", "--data", "power.parquet")
     # The same in Python.
     data = fl.datasets.make_power5(ROWS, random_state=0)
-    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
-    model.fit(data.signals, data.decisions)
+    model = fit_to(data, fl.Facets())
     predicted = pd.read_csv("x.csv").to_numpy()
     assert predicted.tobytes() == model.predict(data.signals).tobytes()
     vertices = np.array([line.split(",") for line in exported.splitlines()[1:]], dtype=float)
@@ -240,10 +240,7 @@ def test_costs_are_listed_in_the_order_of_the_decisions(command: Any) -> None:
 @pytest.mark.usefixtures("files")
 def test_a_model_without_names_says_that_it_goes_by_position(command: Any) -> None:
     data = fl.datasets.make_power5(20, random_state=0)
-    model = fl.RegionRegressor(
-        fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant"), cost=data.cost
-    )
-    fl.save(model.fit(data.signals, data.decisions), "m.json")
+    fl.save(fit_to(data, fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant")), "m.json")
     names = [f"signal_{j}" for j in range(data.signals.shape[1])]
     pd.DataFrame(data.signals, columns=names).to_csv("signals.csv", index=False)
     run = command("predict", "m.json", "signals.csv")

@@ -18,6 +18,7 @@ import feaslearn as fl
 from feaslearn.data import Chunk
 from feaslearn.exceptions import DataError, FeaslearnError, FileError, MemoryLimitError
 from feaslearn.io.tables import read_table
+from registry import fit_rows
 
 NAMES = ("price", "demand", "power", "heat")
 
@@ -227,11 +228,8 @@ def test_structures_and_endless_integers_are_no_numbers() -> None:
     columns: dict[str, Any] = {"signals": ["p", "q"], "decisions": ["a", "b"]}
     with pytest.raises(DataError, match="column 'a' holds several values in a row"):
         all_rows(fl.Chunks(lambda: iter([nested]), **columns))
-    model = fl.RegionRegressor(
-        fl.Minkowski([fl.Term(fl.Simplex(2))], scale="constant"), cost=[0, 1]
-    )
     with pytest.raises(DataError, match="y: column 'a' holds several values in a row"):
-        model.fit(nested[["p", "q"]], nested[["a", "b"]])
+        fit_rows(nested[["p", "q"]], nested[["a", "b"]], fl.Minkowski.box(2))
     endless = np.full((2, 2), 10**400, dtype=object)
     with pytest.raises(DataError, match="4 values are not numbers"):
         all_rows(fl.Chunks(lambda: iter([(endless, Y[:2])])))

@@ -24,6 +24,7 @@ from feaslearn.exceptions import (
     NotFittedError,
     UnsupportedError,
 )
+from registry import fit_rows, fit_to
 
 from .conftest import CURVED_MODELS, FEW_STEPS, MODELS, POWER, fitted, signals_of
 
@@ -70,9 +71,7 @@ def test_a_clipped_scale_is_what_the_region_says() -> None:
 def test_names_of_features_and_frames() -> None:
     X = pd.DataFrame(POWER.signals, columns=[f"s {j}" for j in range(8)])
     y = pd.DataFrame(POWER.decisions, columns=["hydro", "gas [MW]", "Öl"])
-    model = fl.RegionRegressor(
-        fl.Minkowski([fl.Term(fl.Box(3))], scale="constant"), cost=POWER.cost
-    ).fit(X, y)
+    model = fit_rows(X, y, MODELS["scaled"][0])
     exported = fl.export.to_pyomo(model)
     assert list(exported.model.x) == ["hydro", "gas [MW]", "Öl"]
     assert list(exported.phi) == ["1", "s 3", "s 4", "s 5", "s 6", "s 7"]
@@ -136,11 +135,7 @@ CASES = [("facets", "balance"), ("minkowski", "rows"), ("ball", "balance"), ("pa
 @cache
 def constrained(name: str, known: str) -> fl.RegionRegressor:
     hypothesis, trainer = HYPOTHESES[name]
-    model = fl.RegionRegressor(
-        hypothesis, cost=POWER.cost, trainer=trainer, known=KNOWN[known], random_state=0
-    )
-    model.fit(POWER.signals, POWER.decisions)
-    return model
+    return fit_to(POWER, hypothesis, trainer=trainer, known=KNOWN[known])
 
 
 @pytest.mark.parametrize(("name", "known"), CASES)
@@ -166,11 +161,8 @@ def test_a_bound_that_comes_and_goes() -> None:
     def upper(signals: np.ndarray) -> np.ndarray:
         return np.where(signals[:, 3:4] > 1.0, np.inf, 50.0) * np.ones((1, 3))
 
-    known = fl.Known(bounds=(None, upper))
-    model = fl.RegionRegressor(
-        fl.Minkowski([fl.Term(fl.Box(3))], scale="constant"), cost=POWER.cost, known=known
-    )
-    exported = fl.export.to_cvxpy(model.fit(POWER.signals, POWER.decisions))
+    model = fit_to(POWER, MODELS["scaled"][0], known=fl.Known(bounds=(None, upper)))
+    exported = fl.export.to_cvxpy(model)
     small, large = POWER.signals[0].copy(), POWER.signals[0].copy()
     small[3], large[3] = 0.5, 1.2
     exported.set_signal(small)

@@ -20,6 +20,7 @@ from exported_optima import read_program
 from feaslearn.exceptions import DataError, UnsupportedError
 from feaslearn.export.naming import safe_names
 from feaslearn.sets import AffineImage
+from registry import fit_rows
 
 AWKWARD = ["e", "e1", "E12x", "free", "x y", "x_y", "X-Y", "", "ü", "日本", "3", "x_3", "z0", "zz"]
 AWKWARD += ["a" * 300, "a" * 299, "st", "<script>", "a\nb", "c,d", "min", "inf", "rhs", "energy"]
@@ -88,8 +89,8 @@ def grid():
     data = fl.datasets.make_power5(200, line_capacity=1.2, random_state=3)
     signals = pd.DataFrame(data.signals, columns=data.names.signals)
     decisions = pd.DataFrame(data.decisions, columns=["p 1", "p_3", "p_5"])
-    model = fl.RegionRegressor(fl.Facets(), cost=list(data.names.signals[:3]), random_state=0)
-    return model.fit(signals, decisions), signals, decisions
+    cost = list(data.names.signals[:3])
+    return fit_rows(signals, decisions, fl.Facets(), cost=cost), signals, decisions
 
 
 @pytest.mark.parametrize("write", [fl.export.to_mps, fl.export.to_lp])
@@ -176,8 +177,7 @@ def test_signals_as_variables_are_refused_where_rows_are_not_linear(grid):
     with pytest.raises(UnsupportedError, match="model"):
         fl.export.to_cvxpy(model.region(signals.iloc[[0]]), signals={})
     names = list(signals.columns[:3])
-    turning = fl.RegionRegressor(fl.Affine(fl.Simplex(3)), cost=names, random_state=0)
-    turning.fit(signals[:50], decisions[:50])
+    turning = fit_rows(signals[:50], decisions[:50], fl.Affine(fl.Simplex(3)), cost=names)
     with pytest.raises(UnsupportedError, match="not linear"):
         fl.export.to_cvxpy(turning, signals=dict.fromkeys(signals.columns[3:], 1.0))
 
@@ -202,7 +202,5 @@ def test_the_map_is_a_table_of_all_constraints(grid, tmp_path):
         assert slack.min() > -1e-7, row["name"]
         tight += (np.abs(slack) < 1e-7).sum()
     assert tight >= 3 * len(x)
-    sums = fl.RegionRegressor(fl.Minkowski("auto"), cost=list(signals.columns[:3]))
-    sums.fit(signals, decisions)
     with pytest.raises(UnsupportedError, match="latent"):
-        fl.export.to_csv(sums, path)
+        fl.export.to_csv(fit_rows(signals, decisions, fl.Minkowski("auto")), path)

@@ -21,7 +21,7 @@ from feaslearn.exceptions import (
 )
 from feaslearn.region.latent_set import latent_set
 from feaslearn.sets import AffineImage
-from registry import SETS
+from registry import SETS, fit_rows
 
 from .conftest import POWER, mapped
 
@@ -46,8 +46,7 @@ UNITS = [1e-7, 1e9]
 
 
 def in_unit(unit: float, hypothesis: fl.hypotheses.Hypothesis) -> fl.RegionRegressor:
-    model = fl.RegionRegressor(hypothesis, cost=[0, 1, 2], random_state=0)
-    return model.fit(POWER.signals, POWER.decisions * unit)
+    return fit_rows(POWER.signals, POWER.decisions * unit, hypothesis)
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -55,10 +54,8 @@ def test_units_do_not_matter(unit: float) -> None:
     region = in_unit(unit, fl.Minkowski("auto")).region(POWER.signals[0])
     for tool in ("cvxpy", "mps", "lp", "vertices", "halfspaces"):
         assert largest_difference(region, tool) <= 1e-6, tool
-    curved = in_unit(unit, fl.Minkowski([fl.Term(fl.L2Ball(3))], scale="constant")).region(
-        POWER.signals[0]
-    )
-    assert largest_difference(curved, "cvxpy") <= 1e-5
+    curved = in_unit(unit, fl.Minkowski([fl.Term(fl.L2Ball(3))], scale="constant"))
+    assert largest_difference(curved.region(POWER.signals[0]), "cvxpy") <= 1e-5
 
 
 def test_a_large_ball_needs_few_rows() -> None:

@@ -27,6 +27,7 @@ import feaslearn as fl
 from feaslearn import trainers
 from feaslearn.exceptions import DataError, ModelFileError, UnsupportedError
 from model_files import HYPOTHESES, POINT, difference, fit, table, unpacked
+from registry import fit_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::feaslearn.exceptions.UnseenLimitWarning")
 
@@ -82,7 +83,7 @@ def test_limits_bands_and_names(path: Path) -> None:
         pd.DataFrame(part, columns=list(names))
         for part, names in zip((data.signals, data.decisions), data.names, strict=True)
     )
-    model = fl.RegionRegressor(fl.Facets(), cost=["cost_*"], random_state=0).fit(X[:60], y[:60])
+    model = fit_rows(X[:60], y[:60], fl.Facets(), cost=["cost_*"])
     model.conformalize(X[60:], y[60:])
     fl.save(model, path)
     loaded = fl.load(path)
@@ -169,7 +170,7 @@ def test_names_of_frames(library: Any, path: Path) -> None:
     signals, decisions = table(2)
     X = library(dict(zip(["price a", "price b", "demand"], signals.T, strict=True)))
     y = library(dict(zip(["power ä", "power b"], decisions.T, strict=True)))
-    model = fl.RegionRegressor(fl.Facets(), cost=["price*"], random_state=0).fit(X, y)
+    model = fit_rows(X, y, fl.Facets(), cost=["price*"])
     fl.save(model, path)
     loaded = fl.load(path)
     assert loaded.predict(X).equals(model.predict(X))

@@ -7,25 +7,16 @@ import time
 import cvxpy as cp
 import numpy as np
 import pytest
-from scipy.optimize import lsq_linear
 
-from feaslearn import Box, Hypersimplex, L1Ball, L2Ball, Polytope, Simplex
+from feaslearn import Box, L1Ball, Simplex
 from feaslearn.exceptions import UnsupportedError
 from feaslearn.paper.losses import Predictability, Suboptimality
 from feaslearn.paper.problem import Found, Problem, Samples
 from feaslearn.paper.regions import Affine, Scaled
 from feaslearn.paper.scaled import convex
 from paper.cases import CONIC, length, make_loss
-from registry import example
+from registry import SCALED_SETS, example, scaled_least_squares
 
-SETS = {
-    "simplex": Simplex(3),
-    "box": Box(3, -1.0, [1.0, 2.0, 0.5]),
-    "l1-ball": L1Ball(3),
-    "l2-ball": L2Ball(3),
-    "hypersimplex": Hypersimplex(3, 2),
-    "polytope": Polytope(np.vstack([np.eye(3), -np.ones((1, 3))]), [0.0, 0.0, 0.0, -1.0]),
-}
 LOSSES = {
     "l1": Predictability("l1"),
     "linf": Predictability("linf"),
@@ -48,30 +39,13 @@ def noisy(seed: int, sign: float = 1.0, n_rows: int = 40) -> Samples:
     return Samples(features, costs, decisions, weights / weights.sum())
 
 
-def design(samples: Samples, Z: object) -> tuple[np.ndarray, np.ndarray]:
-    """Write the fit as one least-squares problem in (alpha, b)."""
-    rows, right = [], []
-    for phi, z, x, w in zip(
-        samples.features, Z.argmin(samples.costs), samples.decisions, samples.weights, strict=True
-    ):
-        for j in range(len(x)):
-            block = np.zeros((len(phi), len(x)))
-            block[:, j] = phi
-            rows.append(np.sqrt(w) * np.concatenate([[z[j]], block.ravel()]))
-            right.append(np.sqrt(w) * x[j])
-    return np.array(rows), np.array(right)
-
-
-@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("name", SCALED_SETS)
 @pytest.mark.parametrize("sign", [1.0, -1.0], ids=["open", "clipped"])
 def test_equals_bounded_least_squares(name: str, sign: float) -> None:
     for seed in range(2):
         samples = noisy(seed, sign)
-        found = convex(Problem(Scaled(SETS[name]), Predictability(), samples))
-        matrix, right = design(samples, SETS[name])
-        lower = np.full(matrix.shape[1], -np.inf)
-        lower[0] = 0.0
-        expected = lsq_linear(matrix, right, (lower, np.inf), method="bvls", tol=1e-14)
+        found = convex(Problem(Scaled(SCALED_SETS[name]), Predictability(), samples))
+        expected = scaled_least_squares(samples, SCALED_SETS[name])
         np.testing.assert_allclose(found.theta, expected.x, atol=1e-6)
         assert found.objective == pytest.approx(2.0 * expected.cost, rel=1e-7)
         assert (found.theta[0] == 0.0) == (sign < 0)
@@ -103,9 +77,9 @@ def reference(samples: Samples, Z: object, loss: object) -> float:
 
 @pytest.mark.parametrize("name", LOSSES)
 def test_other_losses_equal_a_program_over_vertices(name: str) -> None:
-    problem = Problem(Scaled(SETS["l1-ball"]), LOSSES[name], noisy(3))
+    problem = Problem(Scaled(SCALED_SETS["l1-ball"]), LOSSES[name], noisy(3))
     found = convex(problem)
-    right = reference(problem.samples, SETS["l1-ball"], LOSSES[name])
+    right = reference(problem.samples, SCALED_SETS["l1-ball"], LOSSES[name])
     assert found.status == "optimal"
     assert found.objective == pytest.approx(right, rel=1e-6)
     assert found.lower_bound == pytest.approx(right, rel=1e-6)

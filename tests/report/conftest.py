@@ -9,6 +9,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.report import comparison
+from registry import fit_rows
 from report.browser import Browser, find_browser
 
 
@@ -18,7 +19,7 @@ def learned(data: fl.Decisions) -> fl.RegionRegressor:
         pd.DataFrame(values.copy(), columns=list(names))
         for values, names in zip((data.signals, data.decisions), data.names, strict=True)
     )
-    return fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0).fit(*frames)
+    return fit_rows(*frames, fl.Facets(), cost=data.cost)
 
 
 @pytest.fixture(scope="module", autouse=True)

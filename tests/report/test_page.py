@@ -9,6 +9,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.report import write_report
+from registry import fit_rows
 from report.browser import Browser
 from report.conftest import learned
 
@@ -48,8 +49,7 @@ def test_hostile_names_are_inert(power: fl.Decisions, browser: Browser, tmp_path
     decisions = pd.DataFrame(
         power.decisions.copy(), columns=["</title>" + HOSTILE, "{{ 7 * 7 }}", "\u2028${x}"]
     )
-    model = fl.RegionRegressor(fl.Facets(2), cost=names[:3], random_state=0)
-    model.fit(signals, decisions)
+    model = fit_rows(signals, decisions, fl.Facets(2), cost=names[:3])
     data = fl.Decisions.from_arrays(signals, decisions, cost=names[:3])
     path = tmp_path / "hostile.html"
     write_report(

@@ -22,6 +22,7 @@ from feaslearn.report.comparison import compare
 from feaslearn.report.findings import find_problems
 from feaslearn.report.report import worst_rows
 from feaslearn.report.samples import Samples, fitting_samples
+from registry import fit_to
 from report.conftest import learned
 
 #: Writes a page and reads it.
@@ -59,7 +60,7 @@ def test_the_page_is_whole_and_needs_nothing(text: str) -> None:
     assert len(text) < 300_000
 
 
-# ---- comparison -----------------------------------------------------------------------------
+# Comparison.
 
 
 def test_others_are_measured_on_rows_they_have_not_seen(
@@ -100,7 +101,7 @@ def test_without_a_training_file_parts_are_held_out(
     assert "is not known" in kept.held_out
 
 
-# ---- problems of the data -------------------------------------------------------------------
+# Problems of the data.
 
 
 def problems(model: Any, data: fl.Decisions, **options: Any) -> str:
@@ -136,7 +137,7 @@ def test_every_problem_is_found(model: fl.RegionRegressor, power: fl.Decisions) 
         assert expected in found, found
 
 
-# ---- words ----------------------------------------------------------------------------------
+# Words.
 
 
 def test_rows_that_fit_worst(model: fl.RegionRegressor, power: fl.Decisions) -> None:
@@ -147,22 +148,15 @@ def test_rows_that_fit_worst(model: fl.RegionRegressor, power: fl.Decisions) -> 
     assert rows[0]["error"].endswith(" MW")
 
 
-@pytest.mark.parametrize(
-    "hypothesis",
-    [
-        fl.Minkowski.hypersimplices(3),
-        fl.Affine(fl.Simplex(1)),
-    ],
-)
+@pytest.mark.parametrize("hypothesis", [fl.Minkowski.hypersimplices(3), fl.Affine(fl.Simplex(1))])
 def test_every_kind_of_region_has_a_page(
     page_of: Page, hypothesis: fl.hypotheses.Hypothesis, power: fl.Decisions
 ) -> None:
-    model = fl.RegionRegressor(hypothesis, cost=power.cost, random_state=0)
-    page = page_of(model.fit(power.signals, power.decisions), power[:9])
+    page = page_of(fit_to(power, hypothesis), power[:9])
     assert f"in a region of the kind {type(hypothesis).__name__}(" in page
 
 
-# ---- what is refused ------------------------------------------------------------------------
+# What is refused.
 
 
 def test_data_that_do_not_fit(
@@ -257,7 +251,7 @@ def test_decisions_that_never_moved_are_one_line(page_of: Page, power: fl.Decisi
     assert "0.000</td>" not in page
 
 
-# ---- when limits bind --------------------------------------------------------------------------
+# When limits bind.
 
 
 @pytest.mark.parametrize(

@@ -115,6 +115,7 @@ def test_a_face_holds_the_minimisers_and_no_other_point(name: str) -> None:
     discrete = of.primitive.discrete
     for q, least in zip(of.costs, of.minima, strict=True):
         face = of.primitive.face(q)
+        assert of.primitive.tied(q)[0] != face.is_point
         ends = face.primitive.argmin(rng.normal(size=(4, face.primitive.dimension)))
         mixed = rng.dirichlet(np.ones(4), size=0 if discrete else 3) @ ends
         for z in (*ends, *mixed):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from scipy.optimize import lsq_linear, nnls
+from scipy.optimize import nnls
 from sklearn.base import clone
 
 import feaslearn as fl
@@ -16,7 +16,7 @@ from feaslearn.trainers.minkowski_fit.block_moments import moments_by_decision
 from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split, leave_one_out
 from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 from feaslearn.trainers.objective import Objective
-from registry import fit_rows, fit_to
+from registry import SCALED_SETS, fit_rows, fit_to, scaled_least_squares
 
 MODELS = {
     "hypersimplices": fl.Minkowski.hypersimplices(3),
@@ -110,44 +110,16 @@ def test_against_a_program_written_out() -> None:
     assert free.value < program.value * (1 - 1e-4)
 
 
-ONE_TERM = {
-    "simplex": fl.Simplex(3),
-    "box": fl.Box(3, -1.0, [1.0, 2.0, 0.5]),
-    "l1-ball": fl.L1Ball(3),
-    "l2-ball": fl.L2Ball(3),
-    "hypersimplex": fl.Hypersimplex(3, 2),
-    "polytope": fl.Polytope(np.vstack([np.eye(3), -np.ones((1, 3))]), [0.0, 0.0, 0.0, -1.0]),
-}
-
-
-def design(whole: Block, primitive: object) -> tuple[np.ndarray, np.ndarray]:
-    """Write the fit as one least-squares problem in (alpha, b)."""
-    minimizers = primitive.argmin(whole.costs)
-    rows, right = [], []
-    for phi, z, x, w in zip(
-        whole.features, minimizers, whole.decisions, whole.weights, strict=True
-    ):
-        for j in np.flatnonzero(~np.isnan(x)):
-            block = np.zeros((len(phi), len(x)))
-            block[:, j] = phi
-            rows.append(np.sqrt(w) * np.concatenate([[z[j]], block.ravel()]))
-            right.append(np.sqrt(w) * x[j])
-    return np.array(rows), np.array(right)
-
-
-@pytest.mark.parametrize("name", ONE_TERM)
+@pytest.mark.parametrize("name", SCALED_SETS)
 @pytest.mark.parametrize("sign", [1.0, -1.0], ids=["open", "clipped"])
 @pytest.mark.parametrize("gaps", [False, True], ids=["complete", "gaps"])
 def test_equals_bounded_least_squares(name: str, sign: float, gaps: bool) -> None:
     for seed in range(2):
         whole = samples(seed, gaps=gaps)
         whole = whole._replace(costs=sign * whole.costs)
-        model = fl.Minkowski([fl.Term(ONE_TERM[name])], scale="constant")
+        model = fl.Minkowski([fl.Term(SCALED_SETS[name])], scale="constant")
         theta, result = train(problem(whole, model), ridge=0.0, sparsity=0.0)
-        matrix, right = design(whole, ONE_TERM[name])
-        lower = np.full(matrix.shape[1], -np.inf)
-        lower[0] = 0.0
-        expected = lsq_linear(matrix, right, (lower, np.inf), method="bvls", tol=1e-14)
+        expected = scaled_least_squares(whole, SCALED_SETS[name])
         np.testing.assert_allclose(theta, expected.x, atol=1e-6)
         assert result.objective == pytest.approx(2.0 * expected.cost, rel=1e-7)
         assert (theta[0] == 0.0) == (sign < 0)
