@@ -19,15 +19,7 @@ from scipy.optimize import lsq_linear
 
 import feaslearn as fl
 from feaslearn.known import KnownLimits
-from feaslearn.sets import (
-    Box,
-    Hypersimplex,
-    L1Ball,
-    L2Ball,
-    Polytope,
-    PrimitiveSet,
-    Simplex,
-)
+from feaslearn.sets import Box, Hypersimplex, L1Ball, L2Ball, Polytope, PrimitiveSet, Simplex
 from feaslearn.sets.conic_set import ConicSet
 from feaslearn.sets.product import Product
 from feaslearn.solvers.conic_form import Cone, ConeKind

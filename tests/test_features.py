@@ -12,11 +12,7 @@ from hypothesis import strategies as st
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import (
-    FunctionTransformer,
-    PolynomialFeatures,
-    StandardScaler,
-)
+from sklearn.preprocessing import FunctionTransformer, PolynomialFeatures, StandardScaler
 
 from feaslearn.exceptions import DataError
 from feaslearn.features import FeatureMap, fit_features

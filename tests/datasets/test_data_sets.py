@@ -16,10 +16,7 @@ from feaslearn.datasets import (
     make_power5,
     make_switch,
 )
-from feaslearn.exceptions import (
-    DataError,
-    InfeasibleProblemError,
-)
+from feaslearn.exceptions import DataError, InfeasibleProblemError
 
 Maker = Callable[..., Decisions]
 MAKERS = [

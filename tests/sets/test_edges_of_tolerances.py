@@ -10,10 +10,7 @@ from feaslearn.exceptions import EmptySetError
 from feaslearn.hypotheses.term_minimizers import smallest_entries
 from feaslearn.region.within import intersect
 from feaslearn.sets import AffineImage
-from feaslearn.sets.half_spaces import (
-    HalfSpaces,
-    distinct,
-)
+from feaslearn.sets.half_spaces import HalfSpaces, distinct
 
 INTERVAL = AffineImage(fl.Box(1), np.eye(1), np.zeros(1))
 

@@ -8,25 +8,12 @@ import numpy as np
 import pytest
 
 import feaslearn as fl
-from feaslearn.exceptions import (
-    EmptySetError,
-    SetError,
-    TooManyVerticesError,
-    UnsupportedError,
-)
+from feaslearn.exceptions import EmptySetError, SetError, TooManyVerticesError, UnsupportedError
 from feaslearn.sets import AffineImage, Box, Hypersimplex, Polytope, Simplex
 from feaslearn.sets.product import Product
 from feaslearn.solvers.oracle_kernels import predict_rows
 from feaslearn.tolerances import TIE_TOL
-from registry import (
-    BINARY_SETS,
-    NAMES,
-    POLYHEDRAL,
-    cube,
-    example,
-    fit_to,
-    mixtures,
-)
+from registry import BINARY_SETS, NAMES, POLYHEDRAL, cube, example, fit_to, mixtures
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if example(name).code() is not None])

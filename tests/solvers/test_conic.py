@@ -12,11 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import feaslearn as fl
-from feaslearn.exceptions import (
-    InfeasibleProblemError,
-    SolverError,
-    UnboundedProblemError,
-)
+from feaslearn.exceptions import InfeasibleProblemError, SolverError, UnboundedProblemError
 from feaslearn.solvers import conic
 from feaslearn.solvers.conic import minimize_linear, solve_conic
 from feaslearn.solvers.conic_form import Cone, ConicForm, matrices, side, split, triangles, turned
