@@ -38,10 +38,7 @@ for name in names:
 
 #: In `make soak`; threads within one process are compared in tests/properties.
 pytestmark = pytest.mark.soak
-CASES = [
-    "minkowski,facets",
-    "annealing,blocks,scaled",
-]
+CASES = ["minkowski,facets", "annealing,blocks,scaled"]
 
 
 def hashes(threads: str, jobs: str, names: str) -> list[str]:

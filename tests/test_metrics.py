@@ -109,10 +109,7 @@ def test_bad_input() -> None:
     one = LinearRegression().fit(TRAIN.signals, TRAIN.decisions[:, 0])
     with pytest.raises(DataError, match=r"predicts shape \(40,\), but the decisions have"):
         fl.evaluate(one, TEST)
-    for blank in (
-        fl.RegionRegressor(cost=TEST.cost),
-        fl.RegionRegressor(),
-    ):
+    for blank in (fl.RegionRegressor(cost=TEST.cost), fl.RegionRegressor()):
         with pytest.raises(NotFittedError, match="not fitted yet"):
             fl.evaluate(blank, TEST)
 

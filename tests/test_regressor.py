@@ -127,11 +127,7 @@ def changed(table: np.ndarray, *changes: tuple[int, int, float]) -> np.ndarray:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        (
-            {"hypothesis": fl.Minkowski.box(3)},
-            UnsupportedError,
-            "Annealing cannot train this",
-        ),
+        ({"hypothesis": fl.Minkowski.box(3)}, UnsupportedError, "Annealing cannot train this"),
         ({"trainer": fl.trainers.Convex()}, UnsupportedError, "Convex cannot train this"),
         ({"hypothesis": fl.Affine(fl.Simplex(0))}, SetError, "p=0 is not an integer"),
         ({"hypothesis": fl.Affine(fl.Polytope([[1.0]], [0.0]))}, UnboundedSetError, "Polytope"),
@@ -198,11 +194,7 @@ def test_bad_input_of_a_fitted_model() -> None:
 
 # Borderline data: what is right is known.
 
-SETS = [
-    fl.Affine(fl.Simplex(3)),
-    fl.Affine(fl.L2Ball(2)),
-    fl.Affine(fl.L1Ball(3)),
-]
+SETS = [fl.Affine(fl.Simplex(3)), fl.Affine(fl.L2Ball(2)), fl.Affine(fl.L1Ball(3))]
 EACH_SET = pytest.mark.parametrize("hypothesis", SETS, ids=repr)
 
 

@@ -147,11 +147,7 @@ def test_wrong_values_are_named_by_file_and_row(
         (lambda _: fl.Chunks((np.ones((3, 1)), np.ones(3)), weights="w"), DataError, "pair"),
         (lambda f: fl.Chunks(f, signals=["prize"], decisions=["power"]), DataError, "prize"),
         (lambda f: fl.Chunks(f, signals=["price"]), DataError, "decisions: no column"),
-        (
-            lambda f: fl.Chunks(f, signals=["price"], decisions=["price"]),
-            DataError,
-            "two things",
-        ),
+        (lambda f: fl.Chunks(f, signals=["price"], decisions=["price"]), DataError, "two things"),
     ],
 )
 def test_what_cannot_be_read_is_refused(

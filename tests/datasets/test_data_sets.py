@@ -19,12 +19,7 @@ from feaslearn.datasets import (
 from feaslearn.exceptions import DataError, InfeasibleProblemError
 
 Maker = Callable[..., Decisions]
-MAKERS = [
-    make_switch,
-    make_power5,
-    make_l1_ball,
-    make_flexible_plant,
-]
+MAKERS = [make_switch, make_power5, make_l1_ball, make_flexible_plant]
 every_data_set = pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 
 

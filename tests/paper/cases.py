@@ -63,13 +63,7 @@ def length(loss: Loss, error: cp.Expression) -> cp.Expression:
 
 
 def sample(
-    name: str,
-    loss: Loss,
-    *,
-    rows: int = 6,
-    seed: int = 0,
-    tied: bool = False,
-    n: int = 3,
+    name: str, loss: Loss, *, rows: int = 6, seed: int = 0, tied: bool = False, n: int = 3
 ) -> tuple[Problem, Array]:
     """Return a random problem with uneven weights, and random parameters.
 

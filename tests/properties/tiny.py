@@ -82,10 +82,7 @@ MODELS: dict[str, Model] = {
         fl.Affine(fl.Simplex(3)),
         fl.trainers.Annealing(max_iter=8, n_starts=2, ridge=0.1),
     ),
-    "facets": lambda n: (
-        fl.Facets(max_facets=1),
-        fl.trainers.FacetLearning(noise=0.0),
-    ),
+    "facets": lambda n: (fl.Facets(max_facets=1), fl.trainers.FacetLearning(noise=0.0)),
 }
 models = st.sampled_from(list(MODELS))
 #: Those whose fits are exact: searches are as good in any unit and order, not equal.

@@ -52,11 +52,7 @@ def test_thin_polytopes_have_vertices(width: float) -> None:
 
 
 def test_an_interval_of_almost_no_width_is_widened_and_an_empty_one_refused() -> None:
-    for width, low, high in (
-        (3e-7, 0.0, 3e-7),
-        (1e-7, -1e-7, 2e-7),
-        (-1e-7, -1.5e-7, 0.5e-7),
-    ):
+    for width, low, high in ((3e-7, 0.0, 3e-7), (1e-7, -1e-7, 2e-7), (-1e-7, -1.5e-7, 0.5e-7)):
         found = intersect(INTERVAL, between(0.0, width)).bounding_box()
         np.testing.assert_allclose(np.ravel(found), [low, high], atol=1e-9)
     with pytest.raises(EmptySetError, match=r"they lack 1\.5e-07 of room"):

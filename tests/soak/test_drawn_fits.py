@@ -110,10 +110,7 @@ class Draw:
         if self.maybe(0.7) or not parts:
             room, far = size * self.of(0.0, 0.5, -0.1), 9.0 * size
             parts["bounds"] = self.of((low - room, high + room), (low - room, None), (-far, far))
-        return fl.Known(
-            **parts,
-            contradictions=self.of("raise", "project", "keep", "keep"),
-        )
+        return fl.Known(**parts, contradictions=self.of("raise", "project", "keep", "keep"))
 
     def data(self, n: int, k: int, count: int) -> Data:
         """Return costs and other signals, and decisions that some plants take to meet demands."""
@@ -254,10 +251,7 @@ ENDED_BADLY: dict[tuple[int, int], dict[str, Any]] = {
     # A single row whose balance is known and learned, equal up to rounding.
     (20, 883): {"hypothesis": fl.Facets(), "sense": "max"},
     # Images of a box that meet bounds of 1e-7 by rounding, if at all.
-    (20, 1843): {
-        "hypothesis": fl.Affine(fl.Box(3, 0.0, 2.0)),
-        "known__contradictions": "keep",
-    },
+    (20, 1843): {"hypothesis": fl.Affine(fl.Box(3, 0.0, 2.0)), "known__contradictions": "keep"},
 }
 
 

@@ -21,10 +21,7 @@ def rows(random: np.random.Generator, m: int, count: int, whole: bool) -> np.nda
 
 @settings(max_examples=40)
 @given(
-    seed=st.integers(0, 10_000),
-    m=st.integers(1, 12),
-    count=st.integers(1, 60),
-    whole=st.booleans(),
+    seed=st.integers(0, 10_000), m=st.integers(1, 12), count=st.integers(1, 60), whole=st.booleans()
 )
 def test_optimality_conditions(seed: int, m: int, count: int, whole: bool) -> None:
     random = np.random.default_rng(seed)
