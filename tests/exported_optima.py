@@ -142,14 +142,7 @@ def largest_difference(
     source: Any, tool: str, signals: Any = None, n_problems: int = 10, seed: int = 0
 ) -> float:
     """Return how far least costs in a tool are from ours, as a share of the size of the region."""
-    return compared(source, TOOLS[tool](source), signals, n_problems, seed)
-
-
-def compared(
-    source: Any, solving: Solving, signals: Any = None, n_problems: int = 10, seed: int = 0
-) -> float:
-    """Return the same for what solves an exported region."""
-    exported, minimize = solving
+    exported, minimize = TOOLS[tool](source)
     rng, differences = np.random.default_rng(seed), []
     # Where the region stands still, there is one signal.
     for signal in [None] if signals is None else signals:

@@ -14,19 +14,8 @@ import pytest
 
 import feaslearn
 
-HEAVY = {
-    "clarabel",
-    "cvxpy",
-    "highspy",
-    "numba",
-    "numpy",
-    "pandas",
-    "rich",
-    "scipy",
-    "sklearn",
-    "typer",
-}
-
+HEAVY = {"clarabel", "cvxpy", "highspy", "numba", "numpy", "pandas", "rich", "scipy", "sklearn"}
+HEAVY |= {"typer"}
 ROOT = Path(__file__).parents[1]
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"][
     "contracts"

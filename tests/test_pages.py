@@ -68,19 +68,14 @@ def test_shell_lines(lines: list[str]) -> None:
         check_shell_line(line)
 
 
-@pytest.mark.parametrize(
-    "page",
-    [
-        "README.md",
-        "docs/index.md",
-        "docs/quickstart.md",
-        "docs/model_files.md",
-        "docs/export.md",
-        "docs/pictures.md",
-        "docs/scale.md",
-        "docs/trust.md",
-    ],
-)
+PAGES = ["README.md"]
+PAGES += [
+    f"docs/{name}.md"
+    for name in ("index", "quickstart", "model_files", "export", "pictures", "scale", "trust")
+]
+
+
+@pytest.mark.parametrize("page", PAGES)
 def test_python_blocks_of_a_page_run_one_after_another(page: str, tmp_path: Path) -> None:
     script = tmp_path / "example.py"
     script.write_text("\n\n".join(blocks(page, "python")), encoding="utf-8")

@@ -77,14 +77,15 @@ def test_known_constraints_with_numbers_and_signals(path: Path) -> None:
         assert check(fit(hypothesis, known=known), path).known_ is not None
 
 
-def test_limits_bands_and_names(path: Path) -> None:
+@pytest.mark.parametrize("method", ["split", "cross"])
+def test_limits_bands_and_names(method: str, path: Path) -> None:
     data = fl.datasets.make_power5(80, random_state=0)
     X, y = (
         pd.DataFrame(part, columns=list(names))
         for part, names in zip((data.signals, data.decisions), data.names, strict=True)
     )
     model = fit_rows(X[:60], y[:60], fl.Facets(), cost=["cost_*"])
-    model.conformalize(X[60:], y[60:])
+    model.conformalize(X[60:], y[60:], method=method)
     fl.save(model, path)
     loaded = fl.load(path)
     assert loaded.predict(X).equals(model.predict(X))
@@ -204,43 +205,57 @@ def prices(signals: Any) -> Any:
     return 2.0 * signals[:, :2]
 
 
-def test_a_function_as_cost_is_refused_unless_it_is_given_again(path: Path) -> None:
-    cost = fl.FunctionCost(prices, columns=[0, 1])
-    model = fit(fl.Affine(fl.Box(2)), cost=cost)
-    with pytest.raises(UnsupportedError, match=r"cost is a function: FunctionCost\(prices.*load"):
-        fl.save(model, path)
-    assert not path.exists()
-    fl.save(model, path, leave_out=["cost"])
-    with pytest.raises(
-        ModelFileError, match=r"without cost: .*FunctionCost.*; .*load\(path, cost="
-    ):
-        fl.load(path)
-    loaded = fl.load(path, cost=cost)
-    assert loaded.cost is cost
-    signals, decisions = table(2)
-    assert loaded.predict(signals).tobytes() == model.predict(signals).tobytes()
-    assert loaded.fit(signals, decisions).theta_.tobytes() == model.theta_.tobytes()
-    with pytest.raises(DataError, match="column 9"):
-        fl.load(path, cost=fl.FunctionCost(prices, columns=[9]))
+def total(signals: Any) -> Any:
+    return signals[:, 2:]
 
 
 @pytest.mark.parametrize(
-    "transformer",
-    [Pipeline([("scale", StandardScaler())]), FunctionTransformer(np.arctan), MinMaxScaler()],
-    ids=lambda each: type(each).__name__,
+    ("part", "given", "said"),
+    [
+        ("cost", fl.FunctionCost(prices, columns=[0, 1]), "cost is a function: FunctionCost"),
+        ("known", fl.Known(balance=(np.ones(2), total)), "known.balance.*"),
+        ("features", Pipeline([("scale", StandardScaler())]), "features is of type Pipeline"),
+        ("features", FunctionTransformer(np.arctan), "features is of type FunctionTransformer"),
+        ("features", MinMaxScaler(), "features is of type MinMaxScaler"),
+    ],
+    ids=["cost", "known", "pipeline", "function", "scaler"],
 )
-def test_any_other_transformer_is_refused_unless_it_is_given_again(
-    transformer: Any, path: Path
+def test_what_files_do_not_hold_is_left_out_and_given_again(
+    part: str, given: Any, said: str, path: Path
 ) -> None:
-    model, name = fit(POINT, features=transformer), type(transformer).__name__
-    with pytest.raises(UnsupportedError, match=f"features is of type {name}, .*load"):
+    (signals, decisions), model = table(2), fit(POINT, **{part: given})
+    with pytest.raises(UnsupportedError, match=rf"{said}.*load\(path, {part}="):
         fl.save(model, path)
-    fl.save(model, path, leave_out=["features"])
-    with pytest.raises(ModelFileError, match=f"without features: features is of type {name}"):
+    assert not path.exists()
+    fl.save(model, path, leave_out=[part])
+    with pytest.raises(ModelFileError, match=rf"without {part}: .*load\(path, {part}="):
         fl.load(path)
-    loaded = fl.load(path, features=model.features_.transformer)
-    signals = table(2)[0]
+    again = model.features_.transformer if part == "features" else given
+    loaded = fl.load(path, **{part: again})
+    assert getattr(loaded, part) is again
     assert loaded.predict(signals).tobytes() == model.predict(signals).tobytes()
+    assert loaded.fit(signals, decisions).theta_.tobytes() == model.theta_.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("part", "given", "again", "said"),
+    [
+        (
+            *("cost", fl.FunctionCost(prices, columns=[0, 1])),
+            *(fl.FunctionCost(prices, columns=[9]), "column 9"),
+        ),
+        (
+            *("known", fl.Known(balance=(np.ones(2), total))),
+            *(fl.Known(balance=(np.ones(3), 1.0)), r"expected \(rows, 2\)"),
+        ),
+    ],
+)
+def test_parts_of_other_data_are_refused(
+    part: str, given: Any, again: Any, said: str, path: Path
+) -> None:
+    fl.save(fit(POINT, **{part: given}), path, leave_out=[part])
+    with pytest.raises(DataError, match=said):
+        fl.load(path, **{part: again})
 
 
 def test_everything_that_has_no_place_is_named_at_once(path: Path) -> None:

@@ -58,20 +58,6 @@ def test_binary_and_continuous_simplices_can_differ() -> None:
     assert bound == pytest.approx(continuous.value(tied), rel=2e-2)
 
 
-@pytest.mark.soak
-def test_they_agree_where_the_continuous_optimum_is_unique() -> None:
-    random = np.random.default_rng(3)
-    costs = random.uniform(-1.0, 1.0, size=(6, 2))
-    largest = np.eye(2)[np.abs(costs).argmax(axis=1)]
-    decisions = 1.0 - np.sign(costs) * largest + 0.1 * random.normal(size=(6, 2))
-    found = solve(stated(Simplex(2), costs, decisions))
-    assert found.status == "optimal"
-    proved = mixed_integer(stated(Simplex(2, binary=True), costs, decisions))
-    assert proved.status == "optimal"
-    assert found.objective == pytest.approx(proved.objective, rel=2e-3)
-    assert found.lower_bound == pytest.approx(proved.lower_bound, rel=2e-3)
-
-
 def test_a_point_is_the_linear_policy() -> None:
     decisions = DECISIONS + np.array([5.0, 9.0])
     problem = stated(Simplex(1), decisions=decisions, loss=Suboptimality())

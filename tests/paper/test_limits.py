@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
@@ -19,6 +18,8 @@ from feaslearn.paper.milp import mixed_integer
 from feaslearn.paper.problem import Clock, Found, Problem, Samples
 from feaslearn.paper.regions import Affine, Ternary
 from feaslearn.paper.ternary_map import ternary
+
+pytestmark = pytest.mark.usefixtures("usual_handler")
 
 
 def noisy(rows: int) -> Samples:
@@ -37,15 +38,6 @@ SEARCHES: dict[str, Any] = {
     "algorithm 2": (20, Affine(Simplex(4)), partial(algorithm2, n_starts=2, max_iter=10)),
     "as printed": (20, Affine(Simplex(3)), partial(algorithm2, printed=True, max_iter=5)),
 }
-
-
-@pytest.fixture(autouse=True)
-def _usual_handler() -> Iterator[None]:
-    # A process that a shell put into the background ignores the signal.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    signal.signal(signal.SIGINT, before)
 
 
 def search(name: str, **limits: float | None) -> Found:

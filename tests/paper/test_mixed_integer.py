@@ -113,31 +113,6 @@ def test_without_an_incumbent_the_bound_is_the_optimum(loss: str) -> None:
     assert listed.in_units(search.lower_bound) == pytest.approx(right, rel=1e-4)
 
 
-def test_the_printed_dual_row_leaves_one_decision_for_all_signals() -> None:
-    """With ``c'A + lambda e' = 0`` all columns have one price, so they are equal."""
-    random = np.random.default_rng(0)
-    costs = random.uniform(size=(6, 2))
-    decisions = np.eye(2)[costs.argmin(axis=1)]
-    A, lam = cp.Variable((2, 2)), cp.Variable(6)
-    z = cp.Variable((6, 2), boolean=True)
-    price = cp.Variable((6, 2))  # A z_i, by big-M rows
-    rows = [cp.sum(z, axis=1) == 1]
-    for j in range(2):
-        slack = 10.0 * (1 - z[:, j : j + 1]) @ np.ones((1, 2))
-        column = np.ones((6, 1)) @ cp.reshape(A[:, j], (1, 2), order="C")
-        rows += [price - column <= slack, column - price <= slack]
-    paid = cp.sum(cp.multiply(costs, price), axis=1) + lam
-    reduced = costs @ A + cp.reshape(lam, (6, 1), order="C") @ np.ones((1, 2))
-    goal = cp.Minimize(cp.sum(cp.abs(decisions - price)) / 6)
-    printed = cp.Problem(goal, [*rows, paid <= 0, reduced == 0]).solve(solver="HIGHS")
-    right = cp.Problem(goal, [*rows, paid <= 0, reduced >= 0]).solve(solver="HIGHS")
-    one_for_all = np.abs(decisions - np.median(decisions, axis=0)).sum(axis=1).mean()
-    assert printed == pytest.approx(one_for_all, abs=1e-5)
-    assert right == pytest.approx(0.0, abs=1e-5)
-    samples = Samples(np.ones((6, 1)), costs, decisions, np.full(6, 1 / 6))
-    assert mixed_integer(problem_of(samples, "simplex", "predictability-l1")).objective < 1e-9
-
-
 def columns(rows: int, p: int, seed: int = 0, noise: float = 0.0) -> Problem:
     data = make_l1_ball(rows, noise=noise, random_state=seed)
     return Problem.of(Affine(Simplex(p, binary=True)), data)

@@ -10,8 +10,7 @@ import pytest
 import feaslearn as fl
 from feaslearn.report import write_report
 from registry import fit_rows
-from report.browser import Browser
-from report.conftest import learned
+from report.conftest import Browser, learned
 
 HOSTILE = "<script>alert(1)</script>"
 

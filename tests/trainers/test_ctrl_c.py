@@ -24,6 +24,8 @@ SWITCH = fl.datasets.make_switch(30, noise=0.1, random_state=1)
 MANY = fl.datasets.make_l1_ball(20_100, n=2, noise=0.1, random_state=1)
 KNOWN = fl.Known(bounds=(0.0, 3.6), contradictions="keep")
 
+pytestmark = pytest.mark.usefixtures("usual_handler")
+
 #: Data, hypothesis, trainer and other parameters of fits.
 FITS: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
     "annealing": (POWER, fl.Affine(fl.Simplex(3)), Annealing(20, n_starts=1), {}),
@@ -35,15 +37,6 @@ FITS: dict[str, tuple[Any, Any, Any, dict[str, Any]]] = {
     "known": (POWER, fl.Minkowski.pairs(3), "auto", {"known": KNOWN}),
     "chosen": (SWITCH, None, "auto", {}),
 }
-
-
-@pytest.fixture(autouse=True)
-def _usual_handler() -> Iterator[None]:
-    # A process that a shell put into the background ignores the signal.
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    yield
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    signal.signal(signal.SIGINT, before)
 
 
 def model_of(name: str) -> fl.RegionRegressor:
@@ -97,19 +90,6 @@ def test_any_moment(name: str, share: float, caplog: pytest.LogCaptureFixture) -
     assert ended in ("interrupted", "nothing yet")
     assert ended == "interrupted" or share < 0.9
     assert "Ctrl-C again" in caplog.text
-
-
-def test_a_second_time_gives_it_up() -> None:
-    model = fl.RegionRegressor(cost=POWER.cost, trainer=PressedTwice())
-    with pytest.raises(KeyboardInterrupt):
-        model.fit(POWER.signals, POWER.decisions)
-
-
-class PressedTwice(Convex):
-    def search(self, objective: Any, random: Any) -> Any:
-        signal.raise_signal(signal.SIGINT)
-        signal.raise_signal(signal.SIGINT)
-        return super().search(objective, random)
 
 
 def test_a_handler_of_the_user_is_left_alone() -> None:

@@ -10,7 +10,7 @@ import pytest
 import feaslearn as fl
 from feaslearn.data import Block, Samples
 from feaslearn.exceptions import DataError, SolverError
-from feaslearn.results import Status
+from feaslearn.results import Status, TrainingResult
 from feaslearn.trainers import Annealing, Convex, FacetLearning
 from feaslearn.trainers.objective import Objective
 from feaslearn.trainers.ties import tied_share
@@ -117,3 +117,35 @@ def test_parameters_that_diverged_are_refused(
     data = fl.datasets.make_switch(10, random_state=0)
     with pytest.raises(SolverError, match="the first is number 1 of"):
         fit_to(data, fl.Affine(fl.Simplex(2)), trainer=Annealing(max_iter=1))
+
+
+# What a result says of its optimum.
+
+
+def result(**changes: object) -> TrainingResult:
+    parts = {
+        "status": "converged",
+        "trainer": "Mine(a=1)",
+        "objective": 0.25,
+        "n_iter": 12,
+        "seconds": 1.23456,
+        **changes,
+    }
+    return TrainingResult(**parts)
+
+
+def test_gap_is_the_distance_to_the_bound() -> None:
+    assert result().gap is None
+    assert result(lower_bound=0.2).gap == pytest.approx(0.05)
+    assert result(lower_bound=0.25).gap == 0.0
+
+
+def test_what_kind_of_optimum_it_is_follows_from_the_status_and_the_penalties() -> None:
+    assert result(status="optimal").optimum == "global"
+    assert result(status="optimal").is_global
+    held = result(status="optimal", details={"ridge": 0.1, "sparsity": 0.0, "terms": 3.0})
+    assert held.optimum == "global, of the loss with ridge"
+    assert result().optimum.startswith("local")
+    assert not result().is_global
+    assert result(status="time limit").optimum.startswith("none")
+    assert result(status="time limit", lower_bound=0.1).optimum.startswith("not proved")

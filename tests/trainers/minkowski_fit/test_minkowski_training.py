@@ -5,7 +5,6 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from scipy.optimize import nnls
 from sklearn.base import clone
 
 import feaslearn as fl
@@ -14,7 +13,6 @@ from feaslearn.exceptions import UnsupportedError
 from feaslearn.trainers import Convex, Trained
 from feaslearn.trainers.minkowski_fit.block_moments import moments_by_decision
 from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split, leave_one_out
-from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 from feaslearn.trainers.objective import Objective
 from registry import SCALED_SETS, fit_rows, fit_to, scaled_least_squares
 
@@ -270,21 +268,6 @@ def test_auto_finds_moving_averages_of_few_hours_and_limits_that_bend_on_both_si
     decisions = np.where(signals[:, 0] > 0.0, -bends, 2.0 * bends)[:, None]
     model = fit_rows(signals[:150], decisions[:150], fl.Minkowski("auto"))
     assert model.score(signals[150:], decisions[150:]) > 0.98
-
-
-@pytest.mark.parametrize("rank", [4, 12])
-def test_exchanges_end_where_least_squares_does(rank: int) -> None:
-    random = np.random.default_rng(rank)
-    cone = ScaleCone((12, 1), None)
-    for _ in range(20):
-        root = random.normal(size=(rank, 12))
-        target = random.normal(size=rank)
-        H = root.T @ root + 1e-6 * np.eye(12)
-        found = cone.solve(H, root.T @ target, np.ones(12), (12, 1))
-        whole = np.vstack([root, 1e-3 * np.eye(12)])
-        expected = nnls(whole, np.append(target, np.zeros(12)))[0]
-        np.testing.assert_allclose(found.coefficients.ravel(), expected, atol=1e-7)
-        assert found.residual <= 1e-9
 
 
 def test_anomalous_days_do_not_move_the_fit() -> None:
