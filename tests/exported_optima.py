@@ -13,14 +13,13 @@ import cvxpy as cp
 import highspy
 import numpy as np
 import pyomo.environ as pyo
-from numpy.typing import NDArray
 
 import feaslearn as fl
 from feaslearn.export import Exported
 from feaslearn.export.naming import safe_names
 from feaslearn.solvers.highs import CheckedProgram
+from registry import Array
 
-Array = NDArray[np.float64]
 #: HiGHS stops at a gap of 1e-4 where it branches, unless an option says otherwise.
 EXACT: dict[str, Any] = {
     "primal_feasibility_tolerance": 1e-9,

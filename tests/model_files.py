@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 import feaslearn as fl
 from feaslearn.exceptions import FeaslearnError, FeaslearnWarning
 from feaslearn.hypotheses import Hypothesis
+from registry import Array
 
-Array = NDArray[np.float64]
 N_SIGNALS = 3
 
 TRIANGLE = fl.Polytope([[1.0, 0.0], [0.0, 1.0], [-1.0, -1.0]], [0.0, 0.0, -1.0])

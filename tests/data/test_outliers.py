@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import feaslearn as fl
 from feaslearn.data import Block
 from feaslearn.data.diagnostics import outlying_decisions
 from feaslearn.trainers import Annealing, Convex
-from registry import fit_rows
+from registry import Array, fit_rows
 
-Array = NDArray[np.float64]
 Draw = Callable[[int, float, int], tuple[Array, Array, Array]]
 
 

@@ -16,9 +16,7 @@ from feaslearn.region.form import RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET
 from feaslearn.region.relax import relax
 from feaslearn.solvers.small_lp import Limits, solve_programs
 from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL
-from registry import fit_rows, known_limits
-
-Array = np.ndarray
+from registry import Array, fit_rows, known_limits
 
 
 def random_rows(random: np.random.Generator, n: int = 4, k: int = 3, m: int = 3) -> FacetRows:

@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import cvxpy as cp
 import numpy as np
-from numpy.typing import NDArray
 
 from feaslearn.paper.losses import Loss, Predictability, Suboptimality
 from feaslearn.paper.problem import Problem, Samples
 from feaslearn.paper.regions import Affine
-from registry import example
-
-Array = NDArray[np.float64]
-
+from registry import Array, example
 
 #: Sets that kernels serve.
 SERVED = (

@@ -1,23 +1,28 @@
-"""Branch and bound over listed points, against enumeration of all assignments."""
+"""Branch and bound, the bilinear program and ternary maps, against answers known otherwise."""
 
 from __future__ import annotations
 
+import sys
 import time
 from functools import cache
 from itertools import product
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
 import pytest
 
-from feaslearn import Polytope, Simplex
-from feaslearn.exceptions import DataError, SolverError, UnsupportedError
+from feaslearn import Box, L1Ball, L2Ball, Polytope, Simplex
+from feaslearn.exceptions import DataError, MissingExtraError, SolverError, UnsupportedError
+from feaslearn.paper.algorithm_1 import algorithm1
+from feaslearn.paper.bilinear_program import bilinear
 from feaslearn.paper.datasets import make_l1_ball
 from feaslearn.paper.enumerated import EnumeratedSamples, NodeProgram
 from feaslearn.paper.losses import Predictability, Suboptimality
 from feaslearn.paper.milp import BranchAndBound, mixed_integer
-from feaslearn.paper.problem import Clock, Problem, Samples
-from feaslearn.paper.regions import Affine
+from feaslearn.paper.problem import Clock, Found, Problem, Samples
+from feaslearn.paper.regions import Affine, Cone, ConicSet, Scaled, Ternary
+from feaslearn.paper.ternary_map import TernaryProgram, ternary
 from paper.cases import LINEAR_OR_SQUARED as LOSSES
 from paper.cases import length
 
@@ -219,3 +224,245 @@ def test_the_optimum_may_need_a_tie() -> None:
     assert found.objective == pytest.approx(0.0, abs=1e-9)
     assert problem.rows(found.theta).tied.all()
     assert problem.returned_loss(found.theta) > 0.1
+
+
+# The bilinear program.
+
+#: Costs c = (1, 1), (1, -1), (1, 0.05) with decisions at -1, 1 and in between.
+COSTS = np.array([[1.0, 1.0], [1.0, -1.0], [1.0, 0.05]])
+DECISIONS = np.array([[0.0, -1.0], [0.0, 1.0], [0.0, 0.0]])
+
+
+def stated(
+    Z: object, costs: np.ndarray = COSTS, decisions: np.ndarray = DECISIONS, loss: object = None
+) -> Problem:
+    N = len(costs)
+    samples = Samples(np.ones((N, 1)), costs, decisions, np.full(N, 1 / N))
+    return Problem(Affine(Z), loss or Predictability(), samples)
+
+
+def solve(problem: Problem) -> Found:
+    return bilinear(problem, max_seconds=300.0, n_starts=3)
+
+
+def tied_columns() -> np.ndarray:
+    """Return the two columns nearest to the ends that tie for the third cost."""
+    third = COSTS[2]
+    step = 0.05 * third / (third @ third)
+    return np.column_stack([DECISIONS[0] + step, DECISIONS[1] - step])
+
+
+def test_binary_and_continuous_simplices_can_differ() -> None:
+    """At the binary optimum every minimiser is unique, and yet the continuous one is far lower."""
+    binary = stated(Simplex(2, binary=True))
+    found = mixed_integer(binary, tol=1e-6)
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(1 / 6, rel=1e-5)
+    assert not binary.rows(found.theta).tied.any()
+    continuous = stated(Simplex(2))
+    assert continuous.value(found.theta) == pytest.approx(1 / 6, rel=1e-5)
+    tied = tied_columns().ravel()
+    assert continuous.value(tied) == pytest.approx(0.0017, abs=1e-4)
+    # For the third cost the two columns tie: the corrected condition does not hold there.
+    assert continuous.rows(tied).tied.tolist() == [False, False, True]
+    # A solver that knows nothing of this finds no less, and that much.
+    bound = solve(continuous).lower_bound
+    assert bound == pytest.approx(continuous.value(tied), rel=2e-2)
+
+
+def test_a_point_is_the_linear_policy() -> None:
+    decisions = DECISIONS + np.array([5.0, 9.0])
+    problem = stated(Simplex(1), decisions=decisions, loss=Suboptimality())
+    found = solve(problem)
+    assert found.status == "optimal"
+    assert found.objective == problem.value(found.theta)
+    # A region that is a point costs what the best of many points does.
+    grid = np.linspace(-1.5, 1.5, 121)
+    points = np.array([[5.0 + a, 9.0 + b] for a in grid for b in grid])
+    best = min(problem.value(point) for point in points)
+    assert found.objective <= best + 1e-6
+    assert found.objective == pytest.approx(best, abs=0.02)
+    assert found.lower_bound == pytest.approx(best, abs=0.02)
+
+
+@pytest.mark.parametrize("norm", ["l1", "linf"])
+def test_other_norms(norm: str) -> None:
+    problem = stated(Simplex(1), loss=Predictability(norm))
+    found = solve(problem)
+    assert found.status == "optimal"
+    # One point for three decisions on a line: the one in between.
+    assert found.objective == pytest.approx(2 / 3, rel=1e-3)
+    assert found.lower_bound == pytest.approx(2 / 3, rel=2e-3)
+
+
+def test_zero_is_a_proof_for_a_curved_set() -> None:
+    costs = np.array([[1.0, 0.0], [0.0, 1.0], [-1.0, 0.5]])
+    decisions = -costs / np.linalg.norm(costs, axis=1, keepdims=True)
+    found = solve(stated(L2Ball(2), costs, decisions))
+    assert found.objective < 1e-6
+    assert found.lower_bound <= 1e-6
+    # Every decision is the cheapest of the region.
+    np.testing.assert_allclose(found.decide(np.ones((3, 1)), costs), decisions, atol=1e-3)
+
+
+def test_a_search_that_was_stopped_has_a_bound_below_what_others_reach() -> None:
+    random = np.random.default_rng(0)
+    costs = random.uniform(size=(40, 5))
+    decisions = 1.0 - np.eye(5)[costs.argmax(axis=1)] + 0.3 * random.normal(size=(40, 5))
+    problem = stated(Simplex(3), costs, decisions)
+    found = bilinear(problem, max_seconds=1.0, n_starts=1)
+    assert found.status == "time limit"
+    assert found.lower_bound <= algorithm1(problem, n_starts=3, seed=1).objective
+    assert found.objective == problem.value(found.theta)
+
+
+def test_what_bilinear_does_not_serve() -> None:
+    # {z : the matrix [[1, z], [z, 1]] is semidefinite}
+    disc = ConicSet([[0.0], [np.sqrt(2.0)], [0.0]], [-1.0, 0.0, -1.0], [Cone("semidefinite", 3)])
+    for Z, said in ((Simplex(2, binary=True), "mixed_integer serves"), (disc, "semidefinite")):
+        with pytest.raises(UnsupportedError, match=said):
+            bilinear(stated(Z))
+    problem = stated(Simplex(2))
+    with pytest.raises(UnsupportedError, match="convex serves Scaled"):
+        bilinear(Problem(Scaled(Box(2)), Predictability(), problem.samples))
+    for wrong in ({"tol": 1.0}, {"radius": 0.0}):
+        with pytest.raises(DataError, match=next(iter(wrong))):
+            bilinear(problem, **wrong)
+
+
+def test_a_missing_solver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyscipopt", None)
+    with pytest.raises(MissingExtraError, match=r"feaslearn\[scip\]"):
+        bilinear(stated(Simplex(2)))
+
+
+# Ternary maps, against all of them.
+
+MAPPED = {"box": Box(2, -1.0, [1.0, 2.0]), "l1-ball": L1Ball(2), "simplex": Simplex(2)}
+
+
+def drawn(Z: object, seed: int, noise: float, rows: int = 5) -> Samples:
+    random = np.random.default_rng(seed)
+    A = np.array([[1.0, -1.0], [0.0, 1.0]])
+    costs, features = random.normal(size=(rows, 2)), np.ones((rows, 2))
+    features[:, 1] = random.normal(size=rows)
+    decisions = Z.argmin(costs @ A) @ A.T + features @ [[1.0, 2.0], [0.5, -0.5]]
+    decisions = decisions + noise * random.normal(size=(rows, 2))
+    return Samples(features, costs, decisions, np.full(rows, 1.0 / rows))
+
+
+def problem_on(samples: Samples, Z: object, loss: object) -> Problem:
+    return Problem(Ternary(Z), loss, samples)
+
+
+def least_of_all_maps(samples: Samples, Z: object, loss: object) -> float:
+    """Go through all maps; for each, the best offset is a convex program over listed vertices."""
+    rows, n = samples.decisions.shape
+    costs = loss.unit_costs(samples.costs) if isinstance(loss, Suboptimality) else samples.costs
+    vertices = Z.vertices()
+    b, mix = cp.Variable((2, n)), cp.Variable((rows, len(vertices)), nonneg=True)
+    corners, best = cp.Parameter((len(vertices), n)), cp.Parameter((rows, n))
+    J = cp.Variable(rows, nonneg=True)
+    values, terms, limits = [], [], [cp.sum(mix, axis=1) == 1]
+    for i in range(rows):
+        offset = samples.features[i] @ b
+        if isinstance(loss, Suboptimality):
+            gap = mix[i] @ corners + offset - samples.decisions[i]
+            limits += [costs[i] @ (samples.decisions[i] - offset - best[i]) <= J[i]]
+            terms.append(length(loss, cp.hstack([gap, J[i]])))
+        else:
+            terms.append(length(loss, best[i] + offset - samples.decisions[i]))
+    problem = cp.Problem(cp.Minimize(sum(terms) / rows), limits)
+    for entries in product((-1.0, 0.0, 1.0), repeat=2 * n):
+        A = np.array(entries).reshape(n, 2)
+        corners.value = vertices @ A.T
+        best.value = Z.argmin(samples.costs @ A) @ A.T
+        values.append(problem.solve(solver="CLARABEL"))
+    return float(min(values))
+
+
+@pytest.mark.parametrize(
+    ("name", "loss"),
+    [
+        *(("box", loss) for loss in LOSSES),
+        ("l1-ball", "predictability"),
+        ("simplex", "suboptimality"),
+    ],
+)
+def test_the_best_of_all_maps_is_found_and_proved(name: str, loss: str) -> None:
+    samples = drawn(MAPPED[name], seed=2, noise=0.5)
+    found = ternary(problem_on(samples, MAPPED[name], LOSSES[loss]), n_starts=1)
+    right = least_of_all_maps(samples, MAPPED[name], LOSSES[loss])
+    assert found.status == "optimal"
+    assert found.objective == pytest.approx(right, rel=3e-4)
+    assert found.lower_bound <= right * (1.0 + 1e-6)
+    assert found.objective - found.lower_bound <= 1.1e-4 * right
+    assert set(found.theta[:4]) <= {-1.0, 0.0, 1.0}
+
+
+@pytest.mark.parametrize(("norm", "n_starts"), [("l1", 0), ("l2", 3)])
+def test_the_map_without_an_error_is_found(norm: Any, n_starts: int) -> None:
+    """By the program alone, and by descents, which then end the search."""
+    samples = drawn(Box(2), seed=0, noise=0.0, rows=15)
+    found = ternary(problem_on(samples, Box(2), Predictability(norm)), n_starts=n_starts)
+    assert found.status == "optimal"
+    assert found.objective < 1e-7
+
+
+def test_every_round_has_a_bound() -> None:
+    samples = drawn(MAPPED["box"], seed=2, noise=0.5)
+    found = ternary(problem_on(samples, MAPPED["box"], Predictability()), n_starts=0, tol=1e-6)
+    bounds, losses = ([row[name] for row in found.history] for name in ("lower bound", "loss"))
+    assert len(bounds) > 1
+    assert (np.diff(bounds) >= 0.0).all()
+    assert (np.diff(losses) <= 0.0).all()
+    one = ternary(problem_on(samples, MAPPED["box"], Predictability()), n_starts=0, max_iter=1)
+    assert one.status == "iteration limit"
+    assert one.lower_bound <= found.objective * (1.0 + 1e-6)
+
+
+def test_units_and_row_order_do_not_matter() -> None:
+    samples = drawn(MAPPED["box"], seed=2, noise=0.5)
+    plain = ternary(problem_on(samples, MAPPED["box"], Predictability()))
+    scaled = samples._replace(features=samples.features * [1.0, 1e3], costs=1e2 * samples.costs)
+    found = ternary(problem_on(scaled, MAPPED["box"], Predictability()))
+    assert found.objective == pytest.approx(plain.objective, rel=3e-4)
+    turned = samples.rows(np.array([3, 1, 4, 0, 2]))
+    found = ternary(problem_on(turned, MAPPED["box"], Predictability()))
+    assert found.objective == pytest.approx(plain.objective, rel=3e-4)
+
+
+def test_a_time_limit_returns_a_map() -> None:
+    samples = drawn(MAPPED["box"], seed=0, noise=1.0, rows=40)
+    began = time.monotonic()
+    problem = problem_on(samples, MAPPED["box"], Predictability())
+    found = ternary(problem, max_seconds=0.2, n_starts=0)
+    assert time.monotonic() - began < 5.0
+    assert found.status == "time limit"
+    assert found.lower_bound <= found.objective < 10.0
+
+
+def test_a_program_without_an_answer_keeps_the_best_map(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise SolverError("no")
+
+    samples = drawn(MAPPED["box"], seed=0, noise=1.0)
+    problem = problem_on(samples, MAPPED["box"], Predictability())
+    program = TernaryProgram(problem, Clock())
+    monkeypatch.setattr(type(program.model), "solve", fail)
+    found = ternary(problem, n_starts=1)
+    assert found.status == "stalled"
+    assert found.lower_bound == 0.0
+    assert found.objective == problem.value(found.theta)
+
+
+def test_what_ternary_does_not_serve() -> None:
+    samples = drawn(MAPPED["box"], seed=0, noise=1.0)
+    with pytest.raises(UnsupportedError, match="curved"):
+        ternary(problem_on(samples, L2Ball(2), Predictability()))
+    with pytest.raises(UnsupportedError, match="not squared"):
+        ternary(problem_on(samples, Box(2), Predictability(squared=False)))
+    with pytest.raises(UnsupportedError, match="without binary=True"):
+        ternary(problem_on(samples, Simplex(2, binary=True), Predictability()))
+    with pytest.raises(UnsupportedError, match="is not Ternary"):
+        ternary(Problem(Affine(Box(2)), Predictability(), samples))

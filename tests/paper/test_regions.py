@@ -15,13 +15,9 @@ from feaslearn.paper.regions.image import turn_of
 from feaslearn.sets import Box, L2Ball, Simplex
 from feaslearn.solvers.conic import minimize_linear, nearest_by_solver
 from paper.cases import ODD, SERVED, SETS
-from registry import example
+from registry import example, generators
 
 N_FEATURES = 3
-
-
-def seeds() -> st.SearchStrategy[np.random.Generator]:
-    return st.integers(0, 2**32 - 1).map(np.random.default_rng)
 
 
 # Maps.
@@ -84,7 +80,7 @@ def test_theta_of_maps_gives_the_same_region(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", SETS)
-@given(rng=seeds(), whole=st.booleans())
+@given(rng=generators(), whole=st.booleans())
 def test_decisions_are_minimisers_of_the_image(
     name: str, rng: np.random.Generator, whole: bool
 ) -> None:

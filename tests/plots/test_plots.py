@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 import feaslearn as fl
@@ -21,8 +20,8 @@ from feaslearn.exceptions import DataError
 from feaslearn.plots import FacetsDisplay, RegionDisplay
 from feaslearn.plots.region_panels import outline
 from feaslearn.sets import AffineImage
+from registry import Array
 
-Array = NDArray[np.float64]
 SIGNALS = [*(f"price {j}" for j in range(3)), *(f"demand_{j}" for j in range(5))]
 PLANTS = ["hydro", "$gas$", "coal"]
 

@@ -9,11 +9,9 @@ from zlib import crc32
 
 import numpy as np
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import feaslearn as fl
-
-Array = NDArray[np.float64]
+from registry import Array
 
 #: Units in which nothing may change but the numbers: powers of two, of ten, and others.
 FACTORS = (2.0**-20, 2.0**20, 3.7e6, 1e-7, 1e9, 0.3)

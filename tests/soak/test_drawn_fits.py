@@ -21,13 +21,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import feaslearn as fl
 from feaslearn import trainers
 from feaslearn.exceptions import FeaslearnError
-
-Array = NDArray[np.float64]
+from registry import Array
 
 #: What is compared agrees to this share of the size of the numbers.
 AGREE = 1e-5

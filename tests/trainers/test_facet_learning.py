@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
 import feaslearn as fl
 from facet_recovery import learned_rows, random_polytope
 from feaslearn.exceptions import DataError, NotFittedError
-from registry import fit_rows, fit_to
-
-Array = NDArray[np.float64]
+from registry import Array, fit_rows, fit_to
 
 
 def fit(signals: Array, decisions: Array, costs: Array, **options: object) -> fl.RegionRegressor:
