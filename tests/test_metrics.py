@@ -21,8 +21,6 @@ from registry import fit_to
 
 POWER = fl.datasets.make_power5(140, noise=0.1, random_state=0)
 TRAIN, TEST = POWER[:100], POWER[100:]
-
-
 SUM = fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant")
 
 

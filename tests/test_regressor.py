@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -289,14 +290,15 @@ def quiet() -> object:
 
 
 @KINDS
-def test_no_weight_is_removal_bit_for_bit(make: object) -> None:
-    weights = (np.arange(len(EIGHTY)) % 3 > 0).astype(float)
-    decisions = EIGHTY.decisions.copy()
-    decisions[weights == 0] = 1e9
-    kept = weights > 0
-    weighted = make().fit(EIGHTY.signals, decisions, sample_weight=weights)
-    removed = make().fit(EIGHTY.signals[kept], EIGHTY.decisions[kept])
-    np.testing.assert_array_equal(weighted.theta_, removed.theta_)
+@pytest.mark.parametrize("why", ["no weight", "nothing observed"])
+def test_rows_that_do_not_count_are_as_removed_bit_for_bit(make: Any, why: str) -> None:
+    kept, decisions = np.arange(len(EIGHTY)) % 5 > 0, EIGHTY.decisions.copy()
+    decisions[~kept] = 1e9 if why == "no weight" else np.nan
+    weights = kept.astype(float) if why == "no weight" else None
+    with_them = make().fit(EIGHTY.signals, decisions, sample_weight=weights)
+    without = make().fit(EIGHTY.signals[kept], decisions[kept])
+    np.testing.assert_array_equal(with_them.theta_, without.theta_)
+    assert with_them.result_.objective == without.result_.objective
 
 
 @KINDS
@@ -308,17 +310,6 @@ def test_only_ratios_of_weights_matter(make: object) -> None:
     )
     for other in others:
         np.testing.assert_array_equal(other, first)
-
-
-@KINDS
-def test_rows_with_nothing_observed_do_not_count(make: object) -> None:
-    decisions = EIGHTY.decisions.copy()
-    decisions[::5] = np.nan
-    seen = ~np.isnan(decisions).all(axis=1)
-    with_them = make().fit(EIGHTY.signals, decisions)
-    without = make().fit(EIGHTY.signals[seen], decisions[seen])
-    np.testing.assert_array_equal(with_them.theta_, without.theta_)
-    assert with_them.result_.objective == without.result_.objective
 
 
 @pytest.mark.parametrize("make", [scaled, affine, facets])

@@ -252,6 +252,23 @@ def test_a_model_without_names_says_that_it_goes_by_position(command: Any) -> No
     assert "without names" not in named.err
 
 
+@pytest.mark.usefixtures("files")
+def test_known_bounds_and_balance(command: Any) -> None:
+    fit = ("fit", "power.csv", *COLUMNS, "--hypothesis", "facets", "-o", "m.json", "--quiet")
+    known = ("--lower", "0", "--upper", "3.5,none,3.5", "--balance", "demand_*")
+    assert command(*fit, *known).code == 0
+    signals = fl.datasets.make_power5(40, random_state=0).signals
+    limits = fl.load("m.json").known_.at(signals)
+    np.testing.assert_allclose(limits.e[:, 0], signals[:, 3:].sum(axis=1))
+    np.testing.assert_array_equal(limits.upper[0], [3.5, np.inf, 3.5])
+    run = command(*fit, "--balance", "demnd_1")
+    assert run.code != 0
+    assert "did you mean 'demand_1'" in run.err
+    run = command(*fit, "--upper", "1.0")
+    assert run.code != 0
+    assert "violates the upper bound of plant_" in run.err
+
+
 # The demo's story: what it recovers, and how it reads.
 
 

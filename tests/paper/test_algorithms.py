@@ -20,7 +20,7 @@ from feaslearn.paper.descent import least_squares, linear_start, random_start
 from feaslearn.paper.evaluation import evaluate
 from feaslearn.paper.losses import Loss, Predictability, Suboptimality
 from feaslearn.paper.problem import Clock, Found, Problem, Samples
-from feaslearn.paper.regions import Affine, MapClass, Maps, Scaled, Ternary
+from feaslearn.paper.regions import Affine, MapClass, Maps, Scaled
 from feaslearn.sets import Box, Hypersimplex, L1Ball, L2Ball, Polytope, PrimitiveSet, Simplex
 from paper.cases import Array
 from registry import example
@@ -217,19 +217,6 @@ def test_as_printed(loss: Loss, weighted: bool) -> None:
     assert found.objective < 0.5 * problem.value(algorithm1(problem, max_iter=0).theta)
     with pytest.raises(DataError, match="for simplices"):
         algorithm2(Problem(Affine(Box(2)), loss, samples()), printed=True)
-
-
-@pytest.mark.parametrize(
-    ("region", "loss", "message"),
-    [
-        (Affine(Simplex(2)), Predictability("l1"), "squared l2"),
-        (Affine(Simplex(2, binary=True)), Predictability(), "not convex"),
-        (Ternary(Box(2)), Predictability(), "integers"),
-    ],
-)
-def test_what_algorithm_2_does_not_serve(region: MapClass, loss: Loss, message: str) -> None:
-    with pytest.raises(DataError, match=message):
-        algorithm2(Problem(region, loss, samples()))
 
 
 # Both.

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from feaslearn import Box, L1Ball, Simplex
-from feaslearn.exceptions import UnsupportedError
 from feaslearn.paper.losses import Predictability, Suboptimality
 from feaslearn.paper.problem import Found, Problem, Samples
 from feaslearn.paper.regions import Affine, Scaled
@@ -168,8 +167,3 @@ def test_a_deadline_leaves_least_squares() -> None:
     assert late.status == "time limit"
     assert late.lower_bound is None
     np.testing.assert_array_equal(late.theta, squared.theta)
-
-
-def test_other_classes_are_refused() -> None:
-    with pytest.raises(UnsupportedError, match=r"Affine\(Z=Simplex\(p=3\)\) is not convex"):
-        convex(Problem(Affine(Simplex(3)), Suboptimality(), noisy(0)))

@@ -15,6 +15,7 @@ import pytest
 from feaslearn import Box, L1Ball, L2Ball, Polytope, Simplex
 from feaslearn.exceptions import DataError, MissingExtraError, SolverError, UnsupportedError
 from feaslearn.paper.algorithm_1 import algorithm1
+from feaslearn.paper.algorithm_2 import algorithm2
 from feaslearn.paper.bilinear_program import bilinear
 from feaslearn.paper.datasets import make_l1_ball
 from feaslearn.paper.enumerated import EnumeratedSamples, NodeProgram
@@ -22,6 +23,7 @@ from feaslearn.paper.losses import Predictability, Suboptimality
 from feaslearn.paper.milp import BranchAndBound, mixed_integer
 from feaslearn.paper.problem import Clock, Found, Problem, Samples
 from feaslearn.paper.regions import Affine, Cone, ConicSet, Scaled, Ternary
+from feaslearn.paper.scaled import convex
 from feaslearn.paper.ternary_map import TernaryProgram, ternary
 from paper.cases import LINEAR_OR_SQUARED as LOSSES
 from paper.cases import length
@@ -187,16 +189,6 @@ def test_the_same_seed_finds_the_same() -> None:
     np.testing.assert_array_equal(one.theta, other.theta)
 
 
-def test_what_is_not_served_is_refused_before_any_work() -> None:
-    samples = noisy(4, seed=0)
-    with pytest.raises(UnsupportedError, match="binary=True"):
-        mixed_integer(Problem(Affine(Simplex(2)), Predictability(), samples))
-    with pytest.raises(UnsupportedError, match="not squared"):
-        mixed_integer(Problem(Affine(SETS["simplex"]), Suboptimality(squared=False), samples))
-    with pytest.raises(DataError, match="tol"):
-        mixed_integer(problem_of(samples, "simplex", "predictability"), tol=0.0)
-
-
 def test_a_solver_that_fails_leaves_the_bound_of_its_parent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -316,20 +308,6 @@ def test_a_search_that_was_stopped_has_a_bound_below_what_others_reach() -> None
     assert found.objective == problem.value(found.theta)
 
 
-def test_what_bilinear_does_not_serve() -> None:
-    # {z : the matrix [[1, z], [z, 1]] is semidefinite}
-    disc = ConicSet([[0.0], [np.sqrt(2.0)], [0.0]], [-1.0, 0.0, -1.0], [Cone("semidefinite", 3)])
-    for Z, said in ((Simplex(2, binary=True), "mixed_integer serves"), (disc, "semidefinite")):
-        with pytest.raises(UnsupportedError, match=said):
-            bilinear(stated(Z))
-    problem = stated(Simplex(2))
-    with pytest.raises(UnsupportedError, match="convex serves Scaled"):
-        bilinear(Problem(Scaled(Box(2)), Predictability(), problem.samples))
-    for wrong in ({"tol": 1.0}, {"radius": 0.0}):
-        with pytest.raises(DataError, match=next(iter(wrong))):
-            bilinear(problem, **wrong)
-
-
 def test_a_missing_solver_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyscipopt", None)
     with pytest.raises(MissingExtraError, match=r"feaslearn\[scip\]"):
@@ -351,8 +329,9 @@ def drawn(Z: object, seed: int, noise: float, rows: int = 5) -> Samples:
     return Samples(features, costs, decisions, np.full(rows, 1.0 / rows))
 
 
-def problem_on(samples: Samples, Z: object, loss: object) -> Problem:
-    return Problem(Ternary(Z), loss, samples)
+def boxed(seed: int, noise: float, rows: int = 5) -> Problem:
+    samples = drawn(MAPPED["box"], seed, noise, rows)
+    return Problem(Ternary(MAPPED["box"]), Predictability(), samples)
 
 
 def least_of_all_maps(samples: Samples, Z: object, loss: object) -> float:
@@ -391,7 +370,7 @@ def least_of_all_maps(samples: Samples, Z: object, loss: object) -> float:
 )
 def test_the_best_of_all_maps_is_found_and_proved(name: str, loss: str) -> None:
     samples = drawn(MAPPED[name], seed=2, noise=0.5)
-    found = ternary(problem_on(samples, MAPPED[name], LOSSES[loss]), n_starts=1)
+    found = ternary(Problem(Ternary(MAPPED[name]), LOSSES[loss], samples), n_starts=1)
     right = least_of_all_maps(samples, MAPPED[name], LOSSES[loss])
     assert found.status == "optimal"
     assert found.objective == pytest.approx(right, rel=3e-4)
@@ -404,39 +383,35 @@ def test_the_best_of_all_maps_is_found_and_proved(name: str, loss: str) -> None:
 def test_the_map_without_an_error_is_found(norm: Any, n_starts: int) -> None:
     """By the program alone, and by descents, which then end the search."""
     samples = drawn(Box(2), seed=0, noise=0.0, rows=15)
-    found = ternary(problem_on(samples, Box(2), Predictability(norm)), n_starts=n_starts)
+    found = ternary(Problem(Ternary(Box(2)), Predictability(norm), samples), n_starts=n_starts)
     assert found.status == "optimal"
     assert found.objective < 1e-7
 
 
 def test_every_round_has_a_bound() -> None:
-    samples = drawn(MAPPED["box"], seed=2, noise=0.5)
-    found = ternary(problem_on(samples, MAPPED["box"], Predictability()), n_starts=0, tol=1e-6)
+    problem = boxed(seed=2, noise=0.5)
+    found = ternary(problem, n_starts=0, tol=1e-6)
     bounds, losses = ([row[name] for row in found.history] for name in ("lower bound", "loss"))
     assert len(bounds) > 1
     assert (np.diff(bounds) >= 0.0).all()
     assert (np.diff(losses) <= 0.0).all()
-    one = ternary(problem_on(samples, MAPPED["box"], Predictability()), n_starts=0, max_iter=1)
+    one = ternary(problem, n_starts=0, max_iter=1)
     assert one.status == "iteration limit"
     assert one.lower_bound <= found.objective * (1.0 + 1e-6)
 
 
 def test_units_and_row_order_do_not_matter() -> None:
-    samples = drawn(MAPPED["box"], seed=2, noise=0.5)
-    plain = ternary(problem_on(samples, MAPPED["box"], Predictability()))
+    problem = boxed(seed=2, noise=0.5)
+    samples, plain = problem.samples, ternary(problem)
     scaled = samples._replace(features=samples.features * [1.0, 1e3], costs=1e2 * samples.costs)
-    found = ternary(problem_on(scaled, MAPPED["box"], Predictability()))
-    assert found.objective == pytest.approx(plain.objective, rel=3e-4)
-    turned = samples.rows(np.array([3, 1, 4, 0, 2]))
-    found = ternary(problem_on(turned, MAPPED["box"], Predictability()))
-    assert found.objective == pytest.approx(plain.objective, rel=3e-4)
+    for moved in (scaled, samples.rows(np.array([3, 1, 4, 0, 2]))):
+        found = ternary(problem.with_samples(moved))
+        assert found.objective == pytest.approx(plain.objective, rel=3e-4)
 
 
 def test_a_time_limit_returns_a_map() -> None:
-    samples = drawn(MAPPED["box"], seed=0, noise=1.0, rows=40)
     began = time.monotonic()
-    problem = problem_on(samples, MAPPED["box"], Predictability())
-    found = ternary(problem, max_seconds=0.2, n_starts=0)
+    found = ternary(boxed(seed=0, noise=1.0, rows=40), max_seconds=0.2, n_starts=0)
     assert time.monotonic() - began < 5.0
     assert found.status == "time limit"
     assert found.lower_bound <= found.objective < 10.0
@@ -446,8 +421,7 @@ def test_a_program_without_an_answer_keeps_the_best_map(monkeypatch: pytest.Monk
     def fail(*_: object, **__: object) -> None:
         raise SolverError("no")
 
-    samples = drawn(MAPPED["box"], seed=0, noise=1.0)
-    problem = problem_on(samples, MAPPED["box"], Predictability())
+    problem = boxed(seed=0, noise=1.0)
     program = TernaryProgram(problem, Clock())
     monkeypatch.setattr(type(program.model), "solve", fail)
     found = ternary(problem, n_starts=1)
@@ -456,13 +430,42 @@ def test_a_program_without_an_answer_keeps_the_best_map(monkeypatch: pytest.Monk
     assert found.objective == problem.value(found.theta)
 
 
-def test_what_ternary_does_not_serve() -> None:
-    samples = drawn(MAPPED["box"], seed=0, noise=1.0)
-    with pytest.raises(UnsupportedError, match="curved"):
-        ternary(problem_on(samples, L2Ball(2), Predictability()))
-    with pytest.raises(UnsupportedError, match="not squared"):
-        ternary(problem_on(samples, Box(2), Predictability(squared=False)))
-    with pytest.raises(UnsupportedError, match="without binary=True"):
-        ternary(problem_on(samples, Simplex(2, binary=True), Predictability()))
-    with pytest.raises(UnsupportedError, match="is not Ternary"):
-        ternary(Problem(Affine(Box(2)), Predictability(), samples))
+# What each of them serves.
+
+#: {z : the matrix [[1, z], [z, 1]] is semidefinite}
+DISC = ConicSet([[0.0], [np.sqrt(2.0)], [0.0]], [-1.0, 0.0, -1.0], [Cone("semidefinite", 3)])
+NOT_SQUARED = Suboptimality(squared=False)
+
+
+@pytest.mark.parametrize(
+    ("search", "region", "loss", "said"),
+    [
+        (mixed_integer, Affine(Simplex(2)), Predictability(), "binary=True"),
+        (mixed_integer, Affine(SETS["simplex"]), NOT_SQUARED, "not squared"),
+        (bilinear, Affine(Simplex(2, binary=True)), Predictability(), "mixed_integer serves"),
+        (bilinear, Affine(DISC), Predictability(), "semidefinite"),
+        (bilinear, Scaled(Box(2)), Predictability(), "convex serves Scaled"),
+        (ternary, Ternary(L2Ball(2)), Predictability(), "curved"),
+        (ternary, Ternary(Box(2)), Predictability(squared=False), "not squared"),
+        (ternary, Ternary(SETS["simplex"]), Predictability(), "without binary=True"),
+        (ternary, Affine(Box(2)), Predictability(), "is not Ternary"),
+        (convex, Affine(Simplex(3)), Suboptimality(), r"Affine\(Z=Simplex\(p=3\)\) is not convex"),
+        (algorithm2, Affine(Simplex(2)), Predictability("l1"), "squared l2"),
+        (algorithm2, Affine(SETS["simplex"]), Predictability(), "not convex"),
+        (algorithm2, Ternary(Box(2)), Predictability(), "integers"),
+    ],
+)
+def test_what_is_not_served_is_refused(search: Any, region: Any, loss: Any, said: str) -> None:
+    error = DataError if search is algorithm2 else UnsupportedError
+    with pytest.raises(error, match=said):
+        search(Problem(region, loss, noisy(4, seed=0)))
+
+
+@pytest.mark.parametrize(
+    ("search", "wrong"),
+    [(mixed_integer, {"tol": 0.0}), (bilinear, {"tol": 1.0}), (bilinear, {"radius": 0.0})],
+)
+def test_wrong_options_are_named(search: Any, wrong: dict[str, float]) -> None:
+    region = Affine(Simplex(2, binary=search is mixed_integer))
+    with pytest.raises(DataError, match=next(iter(wrong))):
+        search(Problem(region, Predictability(), noisy(4, seed=0)), **wrong)

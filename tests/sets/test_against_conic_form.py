@@ -14,8 +14,7 @@ from feaslearn.sets import AffineImage, PrimitiveSet
 from feaslearn.sets.half_spaces import extreme_points
 from feaslearn.solvers.conic import minimize_linear, nearest_by_solver
 from feaslearn.solvers.conic_form import ConicForm
-from feaslearn.solvers.oracle_kernels import minimize_rows
-from feaslearn.tolerances import ACCEPT_TOL, SAME_TOL, TIE_TOL
+from feaslearn.tolerances import ACCEPT_TOL, SAME_TOL
 from registry import EVERY_SET, Array, example
 
 #: Random costs and points of each set.
@@ -176,13 +175,3 @@ def test_centre_and_vertices(name: str) -> None:
     of.assert_inside(V)
     assert len(extreme_points(V)) == len(V)
     assert ((of.costs @ V.T).min(axis=1) <= of.minima + of.slack(of.costs)).all()
-
-
-@pytest.mark.parametrize("name", [name for name in EVERY if example(name).code() is not None])
-def test_kernels(name: str) -> None:
-    of = case(name)
-    code = of.primitive.code()
-    Z = np.empty_like(of.costs)
-    tolerances = TIE_TOL * np.abs(of.costs).max(axis=1)
-    minimize_rows(code, of.costs, tolerances, Z, np.empty(len(Z), dtype=bool))
-    of.assert_minimisers(Z)

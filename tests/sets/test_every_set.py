@@ -12,7 +12,7 @@ from feaslearn.exceptions import EmptySetError, SetError, TooManyVerticesError, 
 from feaslearn.region.latent_set import latent_set
 from feaslearn.sets import AffineImage, Box, Hypersimplex, L1Ball, L2Ball, Polytope, Simplex
 from feaslearn.sets.product import Product
-from feaslearn.solvers.oracle_kernels import predict_rows
+from feaslearn.solvers.oracle_kernels import minimize_rows, predict_rows
 from feaslearn.tolerances import TIE_TOL
 from registry import BINARY_SETS, NAMES, POLYHEDRAL, conic_set, cube, example, fit_to, mixtures
 
@@ -23,6 +23,9 @@ def test_kernels_answer_like_sets_and_see_the_ties_that_faces_show(name: str) ->
     p = primitive.dimension
     Q = np.vstack([np.zeros(p), np.random.default_rng(0).integers(-1, 2, size=(20, p))])
     identity, nothing = np.eye(p)[None], np.zeros((1, p))
+    found = np.empty_like(Q), np.empty(len(Q), dtype=bool)
+    minimize_rows(code, Q, TIE_TOL * np.abs(Q).max(axis=1), *found)
+    np.testing.assert_array_equal(found[0], primitive.argmin(Q))
     for q in Q:
         x, tied = np.empty((1, p)), np.empty(1, dtype=bool)
         predict_rows(code, identity, nothing, np.ones((1, 1)), q[None, :], TIE_TOL, x, tied)

@@ -9,7 +9,6 @@ model from its file. `make soak-fits` draws 2000.
 
 from __future__ import annotations
 
-import contextlib
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -264,38 +263,3 @@ def test_what_was_repaired_stays_so(seed: tuple[int, int]) -> None:
         except Refused as refused:  # on a busy machine, a second is soon over
             if str(refused) != "TimeLimitError":
                 raise
-
-
-def test_a_case_is_drawn_again_by_its_number() -> None:
-    first, second = Case.of(0, 3), Case.of(0, 3)
-    np.testing.assert_array_equal(first.data.signals, second.data.signals)
-    assert repr(first.model) == repr(second.model)
-
-
-@pytest.mark.soak
-def test_a_wrong_decision_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    number = 0
-    while True:
-        with contextlib.suppress(Refused):
-            case = Case.of(9, number)
-            if case.run() in ("optimal", "converged"):
-                break
-        number += 1
-    model = type(case.model)
-    predict = model.predict
-
-    def shifted(self: Any, X: Any, *, return_trust: bool = False, **options: Any) -> Any:
-        found = predict(self, X, return_trust=return_trust, **options)
-        return (found[0] + 1e3, found[1]) if return_trust else found + 1e3
-
-    monkeypatch.setattr(model, "predict", shifted)
-    with pytest.raises(AssertionError, match="sizes"):
-        case.run()
-
-
-def test_draws_cover_what_they_say() -> None:
-    draws = [Draw(0, number) for number in range(300)]
-    assert len({type(draw.hypothesis(3, 1.0)).__name__ for draw in draws}) == 4
-    known = [draw.known(2, np.ones((3, 2))) for draw in draws]
-    assert None in known
-    assert any(each is not None for each in known)

@@ -158,7 +158,7 @@ def test_three_rows_beyond_their_rank_determine_a_facet(more: int, sure: bool) -
         if kind == "determined"
     ]
     assert any(same) == sure
-    assert identified(found.rows, few.features, few.costs, few.decisions).any() == sure
+    assert sure or not identified(found.rows, few.features, few.costs, few.decisions).any()
 
 
 def test_a_redundant_limit_is_no_facet() -> None:
@@ -366,6 +366,19 @@ def _flat(world: World, places: Array) -> Array:
     """Return rows with one of the decisions at a bound: they leave the facet a rank short."""
     at = world.decisions[places] < 1e-9
     return places[at[:, at.sum(axis=0).argmax()]]
+
+
+@pytest.mark.parametrize(("count", "sure"), [(4, False), (5, True)])
+def test_three_rows_beyond_their_rank_identify_a_facet(count: int, sure: bool) -> None:
+    """A side of a triangle, with costs on both sides of its normal."""
+    tilt = 0.02 * (-1.0) ** np.arange(count)
+    costs = np.vstack([-np.column_stack([1.0 + tilt, 1.0 - tilt]), np.ones((6, 2))])
+    side = np.column_stack([tilt > 0.0, tilt < 0.0]).astype(float)
+    decisions = np.vstack([side, np.zeros((6, 2))])
+    ends = np.zeros((2, 1)), np.ones((2, 1))
+    region = FacetRows(np.zeros((0, 2)), np.zeros((0, 1)), *ends, np.ones((1, 2)), np.ones((1, 1)))
+    found = identified(region, np.ones((len(costs), 1)), costs, decisions)
+    assert found.tolist() == [sure]
 
 
 # Sides that were not seen.
