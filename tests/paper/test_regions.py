@@ -20,9 +20,6 @@ from registry import example, generators
 N_FEATURES = 3
 
 
-# Maps.
-
-
 def test_affine_by_hand() -> None:
     """Two features: the second column moves with the signal."""
     A = np.array([[[0.0, 1.0]], [[0.0, 2.0]]])  # x = z_2 (1 + 2 s)
@@ -127,9 +124,6 @@ def test_unit_disc_is_the_ball() -> None:
         assert near == pytest.approx(3.0 * q / max(1.0, np.linalg.norm(3.0 * q)), abs=1e-6)
 
 
-# Faces.
-
-
 def test_how_minimisers_move_on_a_ball() -> None:
     q, direction = np.array([3.0, 0.0, 4.0]), np.array([1.0, 2.0, -1.0])
     expected = -(direction - q * (q @ direction) / 25.0) / 5.0
@@ -164,9 +158,6 @@ def test_an_apex_stays_and_slack_cones_do_not_hide_others() -> None:
     q, direction = np.array([1.0, 0.2, 0.6, 0.8]), np.array([1.0, -1.0, 0.3, -0.2])
     ball = -(direction[2:] - q[2:] * (q[2:] @ direction[2:]))
     np.testing.assert_allclose(turn_of(both, q, direction), [0.0, 0.0, *ball], atol=1e-6)
-
-
-# Images.
 
 
 def test_distances_to_an_image() -> None:

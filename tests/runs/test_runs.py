@@ -192,6 +192,16 @@ def test_any_moment(name: str, share: float, caplog: pytest.LogCaptureFixture) -
     assert "Ctrl-C again" in caplog.text
 
 
+def test_a_second_time_gives_it_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pressed_twice(*_: Any) -> None:
+        for _ in range(2):
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(Convex, "search", pressed_twice)
+    with pytest.raises(KeyboardInterrupt):
+        fit_to(POWER, trainer=Convex())
+
+
 def test_a_handler_of_the_user_is_left_alone() -> None:
     heard = []
     signal.signal(signal.SIGINT, lambda *_: heard.append("pressed"))
