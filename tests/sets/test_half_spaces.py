@@ -214,14 +214,9 @@ def test_order_is_fixed_and_numbers_are_clean() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("place", "size"),
-    [
-        *((0.0, size) for size in (1e-12, 1e-9, 1e-3, 1e3, 1e6, 1e12)),
-        *((1e4, size) for size in (1e-3, 1e3, 1e6)),
-    ],
-)
-def test_small_large_and_far_away(place: float, size: float) -> None:
+@pytest.mark.parametrize("size", [1e-3, 1e3, 1e6])
+@pytest.mark.parametrize("place", [0.0, 1e4])
+def test_small_large_and_far_away(size: float, place: float) -> None:
     square = np.array(list(product([place, place + size], repeat=2)))
     H = np.vstack([np.eye(2), -np.eye(2)])
     polytope = Polytope(H, [place, place, -place - size, -place - size])

@@ -206,6 +206,13 @@ def test_points_are_one_within_a_billionth(size: float) -> None:
         assert len(distinct(points)) == count
 
 
+@pytest.mark.parametrize("size", [1e-12, 1e-9, 1e12])
+def test_polytopes_in_any_unit_have_vertices(size: float) -> None:
+    triangle = fl.Polytope([[1.0, 0], [0, 1], [-1, -2]], size * np.array([0.0, 0.0, -2.0]))
+    expected = size * np.array([[2.0, 0.0], [0.0, 1.0], [0.0, 0.0]])
+    np.testing.assert_allclose(triangle.vertices(), expected, rtol=1e-9)
+
+
 def test_rows_that_have_no_point_in_common_by_rounding_have_one() -> None:
     H = np.vstack([np.eye(1), -np.eye(1)])
     # The room is half the gap, in units of a half.
