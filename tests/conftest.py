@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import settings
 
 settings.register_profile("soak", max_examples=2000, deadline=None)
@@ -18,3 +21,12 @@ def pytest_sessionstart() -> None:
         from kernels import compile_half
 
         compile_half(int(worker.removeprefix("gw")) % 2)
+
+
+@pytest.fixture
+def usual_handler() -> Iterator[None]:
+    """Let Ctrl-C be heard: a process that a shell put into the background ignores the signal."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)

@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import csv
-import os
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import cvxpy as cp
+import highspy
 import numpy as np
-import pytest
-from numpy.typing import NDArray
+import pyomo.environ as pyo
 
 import feaslearn as fl
 from feaslearn.export import Exported
 from feaslearn.export.naming import safe_names
 from feaslearn.solvers.highs import CheckedProgram
+from registry import Array
 
-Array = NDArray[np.float64]
 #: HiGHS stops at a gap of 1e-4 where it branches, unless an option says otherwise.
 EXACT: dict[str, Any] = {
     "primal_feasibility_tolerance": 1e-9,
@@ -33,7 +33,6 @@ Solving = tuple[Exported | None, Callable[[Array], Array]]
 
 
 def in_cvxpy(source: Any) -> Solving:
-    cp = pytest.importorskip("cvxpy")
     exported = fl.export.to_cvxpy(source)
     cost = cp.Parameter(exported.x.shape)
     problem = cp.Problem(cp.Minimize(cost @ exported.x), exported.constraints)
@@ -51,7 +50,6 @@ def in_cvxpy(source: Any) -> Solving:
 
 
 def in_pyomo(source: Any) -> Solving:
-    pyo = pytest.importorskip("pyomo.environ")
     exported = fl.export.to_pyomo(source)
     model = pyo.ConcreteModel()
     model.region = exported.model
@@ -69,14 +67,19 @@ def in_pyomo(source: Any) -> Solving:
     return exported, minimize
 
 
-def of_file(path: str | Path, names: list[str]) -> Solving:
-    """Solve a file of a linear program with HiGHS, whatever its objective is."""
-    highspy = pytest.importorskip("highspy")
+def read_program(path: Path) -> Any:
+    """Return HiGHS with the program of a file."""
     solver: Any = highspy.Highs()
     solver.setOptionValue("output_flag", False)
-    assert solver.readModel(os.fspath(path)) == highspy.HighsStatus.kOk
+    assert solver.readModel(str(path)) == highspy.HighsStatus.kOk
     for option, value in EXACT.items():
         solver.setOptionValue(option, value)
+    return solver
+
+
+def of_file(path: Path, names: list[str]) -> Solving:
+    """Solve a file of a linear program with HiGHS, whatever its objective is."""
+    solver = read_program(path)
     labels = list(solver.getLp().col_names_)
     columns = np.array([labels.index(name) for name in names], dtype=np.int32)
 
@@ -138,14 +141,7 @@ def largest_difference(
     source: Any, tool: str, signals: Any = None, n_problems: int = 10, seed: int = 0
 ) -> float:
     """Return how far least costs in a tool are from ours, as a share of the size of the region."""
-    return compared(source, TOOLS[tool](source), signals, n_problems, seed)
-
-
-def compared(
-    source: Any, solving: Solving, signals: Any = None, n_problems: int = 10, seed: int = 0
-) -> float:
-    """Return the same for what solves an exported region."""
-    exported, minimize = solving
+    exported, minimize = TOOLS[tool](source)
     rng, differences = np.random.default_rng(seed), []
     # Where the region stands still, there is one signal.
     for signal in [None] if signals is None else signals:

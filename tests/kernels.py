@@ -41,10 +41,7 @@ def _paper() -> None:
 
 #: In two halves that take about as long.
 HALVES: tuple[tuple[Callable[[], None], ...], ...] = (
-    (
-        _paper,
-        lambda: _fit(fl.Minkowski.hypersimplices(3), fl.Known(bounds=(0.0, 3.5))),
-    ),
+    (_paper, lambda: _fit(fl.Minkowski.hypersimplices(3), fl.Known(bounds=(0.0, 3.5)))),
     (
         lambda: _fit(fl.Facets()),
         lambda: _search(fl.trainers.Annealing(max_iter=1, n_starts=1, ridge=0.1), fl.Simplex(2)),

@@ -15,18 +15,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import lsq_linear
 
 import feaslearn as fl
 from feaslearn.known import KnownLimits
-from feaslearn.sets import (
-    Box,
-    Hypersimplex,
-    L1Ball,
-    L2Ball,
-    Polytope,
-    PrimitiveSet,
-    Simplex,
-)
+from feaslearn.sets import Box, Hypersimplex, L1Ball, L2Ball, Polytope, PrimitiveSet, Simplex
 from feaslearn.sets.conic_set import ConicSet
 from feaslearn.sets.product import Product
 from feaslearn.solvers.conic_form import Cone, ConeKind
@@ -281,7 +274,44 @@ def known_limits(count: int, n: int, **given: ArrayLike) -> KnownLimits:
     return KnownLimits(**rows)
 
 
+def fit_rows(
+    signals: Any, decisions: Any, hypothesis: Any = None, **options: Any
+) -> fl.RegionRegressor:
+    """Return the model of signals whose first columns are the costs of the decisions."""
+    given = {"cost": list(range(np.shape(decisions)[1])), "random_state": 0} | options
+    return fl.RegionRegressor(hypothesis, **given).fit(signals, decisions)
+
+
 def fit_to(data: Any, hypothesis: Any = None, **options: Any) -> fl.RegionRegressor:
     """Return the model of a data set whose cost is that of the data."""
-    given = {"cost": data.cost, "random_state": 0} | options
-    return fl.RegionRegressor(hypothesis, **given).fit(data.signals, data.decisions)
+    return fit_rows(data.signals, data.decisions, hypothesis, cost=data.cost, **options)
+
+
+#: Sets of three decisions that a scale and an offset turn into regions.
+SCALED_SETS: dict[str, PrimitiveSet] = {
+    "simplex": Simplex(3),
+    "box": Box(3, -1.0, [1.0, 2.0, 0.5]),
+    "l1-ball": L1Ball(3),
+    "l2-ball": L2Ball(3),
+    "hypersimplex": Hypersimplex(3, 2),
+    "polytope": Polytope(np.vstack([np.eye(3), -np.ones((1, 3))]), [0.0, 0.0, 0.0, -1.0]),
+}
+
+
+def scaled_least_squares(samples: Any, primitive: PrimitiveSet) -> Any:
+    """Return the best scale, not negative, and offset of a set, by a solver of least squares."""
+    rows, right = [], []
+    for phi, z, x, w in zip(
+        samples.features,
+        primitive.argmin(samples.costs),
+        samples.decisions,
+        samples.weights,
+        strict=True,
+    ):
+        for j in np.flatnonzero(~np.isnan(x)):
+            block = np.zeros((len(phi), len(x)))
+            block[:, j] = phi
+            rows.append(np.sqrt(w) * np.concatenate([[z[j]], block.ravel()]))
+            right.append(np.sqrt(w) * x[j])
+    lower = np.append(0.0, np.full(len(rows[0]) - 1, -np.inf))
+    return lsq_linear(np.array(rows), np.array(right), (lower, np.inf), method="bvls", tol=1e-14)

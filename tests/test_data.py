@@ -68,8 +68,7 @@ class TestGoodArrays:
         np.testing.assert_array_equal(data.decisions, DECISIONS > 1)
 
     @pytest.mark.parametrize(
-        "decisions",
-        [DECISIONS[:, 0], DECISIONS[:, 0].tolist(), PANDAS["x_1"], POLARS["x_1"]],
+        "decisions", [DECISIONS[:, 0], DECISIONS[:, 0].tolist(), PANDAS["x_1"], POLARS["x_1"]]
     )
     def test_a_vector_of_decisions_is_one_column(self, decisions: Any) -> None:
         data = make(decisions=decisions, cost=[1])

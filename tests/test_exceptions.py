@@ -40,30 +40,24 @@ from feaslearn.regressor.checks import N_JOBS
 
 
 @pytest.mark.parametrize(
-    ("error", "builtin"),
+    ("parent", "errors"),
     [
-        (DataError, ValueError),
-        (DataTypeError, ValueError),
-        (DataTypeError, TypeError),
-        (SetError, ValueError),
-        (exceptions.EmptySetError, SetError),
-        (exceptions.UnboundedSetError, SetError),
-        (exceptions.TooManyVerticesError, SetError),
-        (UnsupportedError, TypeError),
-        (SolverError, RuntimeError),
-        (exceptions.InfeasibleProblemError, SolverError),
-        (exceptions.UnboundedProblemError, SolverError),
-        (NotFittedError, sklearn.exceptions.NotFittedError),
-        (MissingExtraError, ImportError),
-        (exceptions.FileError, OSError),
-        (exceptions.ModelFileError, ValueError),
-        (FeaslearnWarning, UserWarning),
+        (ValueError, [DataError, DataTypeError, SetError, exceptions.ModelFileError]),
+        (TypeError, [DataTypeError, UnsupportedError]),
+        (SetError, [exceptions.EmptySetError, exceptions.UnboundedSetError]),
+        (SetError, [exceptions.TooManyVerticesError]),
+        (RuntimeError, [SolverError]),
+        (SolverError, [exceptions.InfeasibleProblemError, exceptions.UnboundedProblemError]),
+        (sklearn.exceptions.NotFittedError, [NotFittedError]),
+        (ImportError, [MissingExtraError]),
+        (OSError, [exceptions.FileError]),
+        (UserWarning, [FeaslearnWarning]),
     ],
 )
-def test_errors_are_also_the_builtin_that_callers_expect(
-    error: type[Exception], builtin: type[Exception]
+def test_errors_are_also_what_callers_expect(
+    parent: type[Exception], errors: list[type[Exception]]
 ) -> None:
-    assert issubclass(error, builtin)
+    assert all(issubclass(error, parent) for error in errors)
 
 
 def test_missing_extra_says_what_to_install_and_survives_pickling() -> None:
@@ -147,7 +141,7 @@ def test_what_constraints_accept(
 ) -> None:
     assert [value for value in accepted if not constraint.holds(value)] == []
     assert [value for value in refused if constraint.holds(value)] == []
-    assert words in str(constraint)
+    assert words in constraint.words
 
 
 def test_messages_name_the_parameter_its_value_and_all_options() -> None:

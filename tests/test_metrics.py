@@ -21,8 +21,6 @@ from registry import fit_to
 
 POWER = fl.datasets.make_power5(140, noise=0.1, random_state=0)
 TRAIN, TEST = POWER[:100], POWER[100:]
-
-
 SUM = fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant")
 
 
@@ -109,10 +107,7 @@ def test_bad_input() -> None:
     one = LinearRegression().fit(TRAIN.signals, TRAIN.decisions[:, 0])
     with pytest.raises(DataError, match=r"predicts shape \(40,\), but the decisions have"):
         fl.evaluate(one, TEST)
-    for blank in (
-        fl.RegionRegressor(cost=TEST.cost),
-        fl.RegionRegressor(),
-    ):
+    for blank in (fl.RegionRegressor(cost=TEST.cost), fl.RegionRegressor()):
         with pytest.raises(NotFittedError, match="not fitted yet"):
             fl.evaluate(blank, TEST)
 

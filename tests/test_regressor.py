@@ -1,11 +1,14 @@
-"""RegionRegressor as scikit-learn sees it, and with bad or borderline input."""
+"""RegionRegressor as scikit-learn sees it, with data of every kind, bad and borderline."""
 
 from __future__ import annotations
 
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 import scipy.sparse
 import sklearn
@@ -127,11 +130,7 @@ def changed(table: np.ndarray, *changes: tuple[int, int, float]) -> np.ndarray:
 @pytest.mark.parametrize(
     ("options", "error", "message"),
     [
-        (
-            {"hypothesis": fl.Minkowski.box(3)},
-            UnsupportedError,
-            "Annealing cannot train this",
-        ),
+        ({"hypothesis": fl.Minkowski.box(3)}, UnsupportedError, "Annealing cannot train this"),
         ({"trainer": fl.trainers.Convex()}, UnsupportedError, "Convex cannot train this"),
         ({"hypothesis": fl.Affine(fl.Simplex(0))}, SetError, "p=0 is not an integer"),
         ({"hypothesis": fl.Affine(fl.Polytope([[1.0]], [0.0]))}, UnboundedSetError, "Polytope"),
@@ -198,11 +197,7 @@ def test_bad_input_of_a_fitted_model() -> None:
 
 # Borderline data: what is right is known.
 
-SETS = [
-    fl.Affine(fl.Simplex(3)),
-    fl.Affine(fl.L2Ball(2)),
-    fl.Affine(fl.L1Ball(3)),
-]
+SETS = [fl.Affine(fl.Simplex(3)), fl.Affine(fl.L2Ball(2)), fl.Affine(fl.L1Ball(3))]
 EACH_SET = pytest.mark.parametrize("hypothesis", SETS, ids=repr)
 
 
@@ -253,3 +248,182 @@ def test_constant_signals_have_no_effect(hypothesis: object) -> None:
     assert with_them.result_.objective == pytest.approx(without.result_.objective, rel=0.5)
     elsewhere = constant + np.eye(11)[8] * 5.0 - np.eye(11)[9] * 1e9 + np.eye(11)[10]
     np.testing.assert_allclose(with_them.predict(elsewhere), with_them.predict(constant))
+
+
+# Weights, prices, gaps, frames, units.
+
+EIGHTY = fl.datasets.make_power5(80, noise=0.1, random_state=5)
+SIGNALS = list(EIGHTY.names.signals)
+PRICES = [SIGNALS[j] for j in EIGHTY.cost]
+NEW = fl.datasets.make_power5(30, random_state=6).signals
+
+
+def scaled(**options: object) -> fl.RegionRegressor:
+    return fl.RegionRegressor(
+        fl.Minkowski([fl.Term(fl.Simplex(3))], scale="constant"),
+        **{"cost": EIGHTY.cost, "trainer": fl.trainers.Convex(0.0, 0.0), **options},
+    )
+
+
+def affine(**options: object) -> fl.RegionRegressor:
+    trainer = fl.trainers.Annealing(max_iter=40, n_starts=2, ridge=0.1)
+    options = {"cost": EIGHTY.cost, "trainer": trainer, "random_state": 0, **options}
+    return fl.RegionRegressor(fl.Affine(fl.Simplex(4)), **options)
+
+
+def policy(**options: object) -> fl.RegionRegressor:
+    return fl.RegionRegressor(**options)
+
+
+def facets(**options: object) -> fl.RegionRegressor:
+    return fl.RegionRegressor(fl.Facets(), **{"cost": EIGHTY.cost, "random_state": 0, **options})
+
+
+KINDS = pytest.mark.parametrize("make", [scaled, affine, policy, facets])
+
+
+@pytest.fixture(autouse=True)
+def quiet() -> object:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", FeaslearnWarning)
+        yield
+
+
+@KINDS
+@pytest.mark.parametrize("why", ["no weight", "nothing observed"])
+def test_rows_that_do_not_count_are_as_removed_bit_for_bit(make: Any, why: str) -> None:
+    kept, decisions = np.arange(len(EIGHTY)) % 5 > 0, EIGHTY.decisions.copy()
+    decisions[~kept] = 1e9 if why == "no weight" else np.nan
+    weights = kept.astype(float) if why == "no weight" else None
+    with_them = make().fit(EIGHTY.signals, decisions, sample_weight=weights)
+    without = make().fit(EIGHTY.signals[kept], decisions[kept])
+    np.testing.assert_array_equal(with_them.theta_, without.theta_)
+    assert with_them.result_.objective == without.result_.objective
+
+
+@KINDS
+def test_only_ratios_of_weights_matter(make: object) -> None:
+    weights = np.random.default_rng(1).uniform(size=len(EIGHTY))
+    first, *others = (
+        make().fit(EIGHTY.signals, EIGHTY.decisions, sample_weight=weights * 2.0**unit).predict(NEW)
+        for unit in (0, 40, -40, 300)
+    )
+    for other in others:
+        np.testing.assert_array_equal(other, first)
+
+
+@pytest.mark.parametrize("make", [scaled, affine, facets])
+def test_sense_max_is_min_of_the_negative(make: object) -> None:
+    least = make().fit(EIGHTY.signals, EIGHTY.decisions)
+    cost = fl.AffineCost(np.zeros(3), -np.eye(3, 8))
+    most = make(cost=cost, sense="max").fit(EIGHTY.signals, EIGHTY.decisions)
+    np.testing.assert_array_equal(most.theta_, least.theta_)
+    np.testing.assert_array_equal(most.predict(NEW), least.predict(NEW))
+    prices = np.random.default_rng(0).uniform(-1, 1, (30, 3))
+    np.testing.assert_array_equal(
+        most.predict(NEW, costs=prices), least.predict(NEW, costs=-prices)
+    )
+
+
+def test_what_if_prices() -> None:
+    model = scaled().fit(EIGHTY.signals, EIGHTY.decisions)
+    np.testing.assert_array_equal(model.predict(NEW, costs=NEW[:, EIGHTY.cost]), model.predict(NEW))
+    turned = model.predict(NEW, costs=NEW[:, [2, 0, 1]])
+    for signal, price, found in zip(NEW, NEW[:, [2, 0, 1]], turned, strict=True):
+        np.testing.assert_allclose(model.region(signal).minimize(price), found, atol=1e-12)
+
+
+def test_costs_at_fit_replace_those_of_the_signals() -> None:
+    prices = np.random.default_rng(0).uniform(size=(len(EIGHTY), 3))
+    signals = np.column_stack([prices, EIGHTY.signals[:, 3:]])
+    expected = scaled().fit(signals, EIGHTY.decisions)
+    model = scaled().fit(EIGHTY.signals, EIGHTY.decisions, costs=prices)
+    np.testing.assert_array_equal(model.theta_, expected.theta_)
+
+
+def test_a_model_fitted_with_costs_alone_asks_for_them() -> None:
+    model = scaled(cost=None).fit(EIGHTY.signals, EIGHTY.decisions, costs=EIGHTY.cost_matrix)
+    for use in (model.predict, lambda X: model.score(X, EIGHTY.decisions)):
+        with pytest.raises(DataError, match="fitted with costs"):
+            use(EIGHTY.signals)
+    assert model.score(EIGHTY.signals, EIGHTY.decisions, costs=EIGHTY.cost_matrix) > 0.5
+
+
+def frames(kind: str) -> tuple[object, object, object]:
+    """Return signals, decisions and new signals as frames of one package."""
+    names = ["plant a", "plant b", "plant c"]
+    if kind == "polars":
+        make = {"orient": "row"}
+        return (
+            pl.DataFrame(EIGHTY.signals, schema=SIGNALS, **make),
+            pl.DataFrame(EIGHTY.decisions, schema=names, **make),
+            pl.DataFrame(NEW, schema=SIGNALS, **make),
+        )
+    hours = pd.date_range("2030-01-01", periods=len(EIGHTY), freq="h")
+    return (
+        pd.DataFrame(EIGHTY.signals, columns=SIGNALS, index=hours),
+        pd.DataFrame(EIGHTY.decisions, columns=names, index=hours),
+        pd.DataFrame(NEW, columns=SIGNALS, index=[f"case {i}" for i in range(30)]),
+    )
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+@pytest.mark.parametrize("cost", [PRICES, [0, 1, 2], ["cost_*"]], ids=["names", "places", "glob"])
+def test_frames_in_and_out(kind: str, cost: list[object]) -> None:
+    X, y, new = frames(kind)
+    expected = scaled().fit(EIGHTY.signals, EIGHTY.decisions).predict(NEW)
+    model = scaled(cost=cost).fit(X, y)
+    predicted = model.predict(new)
+    assert type(predicted) is type(y)
+    assert list(predicted.columns) == ["plant a", "plant b", "plant c"]
+    np.testing.assert_array_equal(predicted.to_numpy(), expected)
+    if kind == "pandas":
+        assert predicted.index.equals(new.index)
+    assert list(model.feature_names_in_) == SIGNALS
+    assert model.region(new[:1]).names == ("plant a", "plant b", "plant c")
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_series_in_and_out(kind: str) -> None:
+    X, y, new = frames(kind)
+    series = y["plant b"]
+    model = fl.RegionRegressor(
+        fl.Minkowski.box(1), cost=[PRICES[1]], trainer=fl.trainers.Convex(0.0, 0.0)
+    ).fit(X, series)
+    predicted = model.predict(new)
+    assert type(predicted) is type(series)
+    assert predicted.name == "plant b"
+    if kind == "pandas":
+        assert predicted.index.equals(new.index)
+    assert model.region(new[:1]).names == ("plant b",)
+    model.fit(X, series.rename(None) if kind == "pandas" else series.alias(""))
+    unnamed = model.predict(new)
+    assert unnamed.name in (None, "")
+    np.testing.assert_array_equal(unnamed.to_numpy(), predicted.to_numpy())
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars"])
+def test_names_are_compared(kind: str) -> None:
+    X, y, new = frames(kind)
+    model = scaled().fit(X, y)
+    with pytest.raises(DataError, match="feature names should match"):
+        model.predict(new[SIGNALS[::-1]])
+    with pytest.raises(DataError, match="feature names should match"):
+        model.predict(new[SIGNALS[:-1]])
+    with pytest.raises(DataError, match="another order"):
+        model.score(X, y[["plant b", "plant a", "plant c"]])
+    with pytest.raises(DataError, match=r"costs: the columns 'plant c'.*another order"):
+        model.predict(X, costs=y[["plant c", "plant b", "plant a"]])
+    with pytest.raises(DataError, match=r"costs: the columns 'plant c'.*another order"):
+        scaled().fit(X, y, costs=y[["plant c", "plant b", "plant a"]])
+
+
+def test_nothing_that_was_passed_is_changed() -> None:
+    parts = [np.array(part) for part in (EIGHTY.signals, EIGHTY.decisions, EIGHTY.cost_matrix)]
+    weights = np.arange(1.0, len(EIGHTY) + 1)
+    copies = [part.copy() for part in (*parts, weights)]
+    model = affine(sense="max").fit(parts[0], parts[1], costs=parts[2], sample_weight=weights)
+    model.predict(parts[0], costs=parts[2])
+    model.score(parts[0], parts[1])
+    for part, copy in zip((*parts, weights), copies, strict=True):
+        np.testing.assert_array_equal(part, copy)

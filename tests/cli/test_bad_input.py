@@ -1,8 +1,9 @@
-"""Whatever is wrong: one line, exit code 2, no traceback, nothing written."""
+"""Whatever is wrong: one line, exit code 2, nothing written; and help that teaches by example."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -10,7 +11,11 @@ from typing import Any
 
 import pytest
 
+import feaslearn as fl
+from cli.conftest import COLUMNS as POWER
 from cli.conftest import SMALL as GOOD
+from feaslearn.cli import parsing
+from feaslearn.exceptions import DataError
 
 COLUMNS = ("--signals", "price,demand", "--decisions", "power", "--cost", "price")
 FIT = ("fit", "data.csv", *COLUMNS, "--hypothesis", "minkowski:box", "-o", "out.json")
@@ -26,20 +31,6 @@ def refused(run: Any, *messages: str) -> None:
         assert message in run.err
     left = {path.name for path in Path.cwd().iterdir()}
     assert left <= {"data.csv", "data.parquet", "model.json", "other.csv"}
-
-
-@pytest.mark.parametrize(
-    ("table", "message"),
-    [
-        (b"", "data.csv: the file is empty"),
-        (b"price,demand,power\n\xe9,2,3\n", "not utf-8 text at byte 19"),
-        (b"price,demand,power\n1,two,3\n", "line 2, column 'demand' is the text 'two'"),
-        (b"price,demand,demand,power\n1,2,3,4\n", "2 columns in data.csv are called 'demand'"),
-    ],
-)
-def test_tables_that_cannot_be_used(table: bytes, message: str, command: Any) -> None:
-    Path("data.csv").write_bytes(table)
-    refused(command(*FIT), message)
 
 
 def test_files_that_cannot_be_read(command: Any) -> None:
@@ -146,3 +137,118 @@ def test_an_extra_that_is_missing(
 ) -> None:
     monkeypatch.setitem(sys.modules, "jinja2", None)
     refused(command(*arguments.split()), 'needs jinja2: pip install "feaslearn[report]"')
+
+
+FIT_POWER = ("fit", "power.csv", *POWER, "--hypothesis", "minkowski:hypersimplices", "--no-check")
+EXPORT = ("export", "power.json", "--data", "unseen.csv")
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("predict", "power.json", "link-power.csv", "-o", "./power.csv"), "this command reads"),
+        ((*FIT_POWER, "-o", "power.csv"), "--output: power.csv is a file that this command reads"),
+        ((*EXPORT, "-o", "power.json"), "is a file that this command reads"),
+        (("report", "power.json", "power.csv", "-o", "link-power.json"), "this command reads"),
+        (
+            ("report", "power.json", "unseen.csv", "--train", "power.csv", "-o", "power.csv"),
+            "this command reads",
+        ),
+        ((*FIT_POWER, "-o", "-"), "--output: this command writes a file"),
+    ],
+)
+def test_inputs_are_not_replaced(arguments: tuple[str, ...], message: str, command: Any) -> None:
+    Path("link.json").symlink_to("m.json")
+    before = {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()}
+    run = command(*arguments)
+    assert run.code == 2
+    assert message in run.err
+    assert run.err.count("\n") == 1
+    assert {path: path.read_bytes() for path in Path().rglob("*") if path.is_file()} == before
+
+
+# The help of every command teaches by example, the examples run; what words stand for.
+
+WITH_EXAMPLES = ["", "demo", "check", "fit", "predict", "explain", "report", "export"]
+
+
+def examples_in(text: str) -> list[tuple[str, ...]]:
+    """Return the commands under "Examples:", lines that end with a backslash joined."""
+    _, _, block = text.partition("Examples:\n")
+    block = block.split("\n\n")[0].replace("\\\n", " ")
+    lines = [line.strip() for line in block.splitlines()]
+    assert all(line.startswith("$ feaslearn ") for line in lines), lines
+    return [tuple(shlex.split(line)[2:]) for line in lines]
+
+
+def test_examples_run_as_printed_and_lines_fit_a_terminal(command: Any) -> None:
+    """Each once, in their order: a command writes the same file in the help of every other."""
+    Path("data").mkdir()
+    assert command("demo", "--data", "data/power.parquet", "--samples", "30").code == 0
+    done: set[tuple[str, ...]] = set()
+    for verb in WITH_EXAMPLES:
+        text = command(*verb.split(), "--help").out
+        assert max(map(len, text.splitlines())) <= 100
+        found = examples_in(text)
+        assert not verb or any(verb == example[0] for example in found)
+        for example in found:
+            if example not in done:
+                run = command(*example)
+                assert run.code == 0, (example, run)
+                assert "Traceback" not in run.err
+            done.add(example)
+    assert len(done) > 15
+    listed = command("--help").out
+    assert all(f"\n  {verb} " in listed for verb in WITH_EXAMPLES[1:])
+
+
+def test_the_help_of_fit_names_the_hypotheses(command: Any) -> None:
+    text = command("fit", "--help").out
+    for usage in parsing.usages():
+        assert usage.split(":")[0] in text, f"say in the help of fit what {usage} is"
+
+
+@pytest.mark.parametrize("usage", parsing.usages())
+def test_every_usage_that_is_offered_works(usage: str) -> None:
+    text = usage.replace(":P", ":3").replace(":M", ":2")
+    hypothesis = parsing.parse_hypothesis(text, 3)
+    assert (hypothesis is None) == (text == "auto")
+    if hypothesis is not None:
+        hypothesis.check(3)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("linear", fl.Affine(fl.Simplex(1))),
+        ("facets:0", fl.Facets(max_facets=0)),
+        ("facets:30", fl.Facets(30)),
+        ("simplex:6", fl.Affine(fl.Simplex(6))),
+        ("box", fl.Affine(fl.Box(4))),
+        ("l2ball:2", fl.Affine(fl.L2Ball(2))),
+        ("hypersimplex:5:2", fl.Affine(fl.Hypersimplex(5, 2))),
+        ("minkowski:windows:2:3", fl.Minkowski.windows(4, [2, 3])),
+    ],
+)
+def test_hypotheses(text: str, expected: fl.hypotheses.Hypothesis) -> None:
+    assert repr(parsing.parse_hypothesis(text, 4)) == repr(expected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", ":", "auto:1", "linear:2", "facets:1:2", "simplex:-1", "simplex:٣", "scaled", "affine:",
+     "hypersimplex", "hypersimplex:3", "Simplex(3)", "__class__", "minkowski:nothing",
+     "minkowski:box:1", "minkowski:windows", "minkowski:__class__"],
+)  # fmt: skip
+def test_hypotheses_that_are_not_known(text: str) -> None:
+    with pytest.raises(DataError, match="--hypothesis"):
+        parsing.parse_hypothesis(text, 4)
+
+
+def test_features() -> None:
+    assert parsing.parse_features("non-cost") == "non-cost"
+    assert parsing.parse_features("spline:4").n_knots == 4
+    for text in ("scale:2", "all:1", "poly:x", "poly:", "StandardScaler"):
+        with pytest.raises(DataError, match="--features"):
+            parsing.parse_features(text)

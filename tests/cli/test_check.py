@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import feaslearn as fl
+from cli.conftest import COLUMNS
 from feaslearn.exceptions import DataError
-
-COLUMNS = ["--signals", "cost_*,demand_*", "--decisions", "plant_*", "--cost", "cost_*"]
+from feaslearn.inference import held_out
 
 
 @pytest.fixture
@@ -67,16 +67,8 @@ def test_wrong_sense_and_gaps_are_said(table: pd.DataFrame, command: Any) -> Non
     run = command("check", "gaps.csv", *COLUMNS)
     assert run.code == 1
     assert "1 rows with a missing signal or price" in run.out
-    asked = (
-        "fit",
-        "gaps.csv",
-        *COLUMNS,
-        "--hypothesis",
-        "minkowski:hypersimplices",
-        "-o",
-        "m.json",
-    )
-    asked += ("--no-check", "--json")
+    asked = ("fit", "gaps.csv", *COLUMNS, "--hypothesis", "minkowski:hypersimplices")
+    asked += ("-o", "m.json", "--no-check", "--json")
     assert command(*asked).code == 2
     run = command(*asked, "--drop-missing")
     assert run.code == 0, run.err
@@ -125,7 +117,9 @@ def test_why_a_row_is_decided_so(example: Path, command: Any) -> None:
     assert command("explain", model, data, "--row", "99").code == 2
 
 
-def test_fit_measures_on_rows_held_out_and_bands_follow(table: pd.DataFrame, command: Any) -> None:
+def test_fit_measures_on_rows_held_out_and_bands_follow(
+    table: pd.DataFrame, command: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     asked = ("fit", "power.csv", *COLUMNS, "--hypothesis", "facets", "-o", "m.json")
     facts = json.loads(command(*asked, "--json").out)
     lines = {line[0]: line for line in facts["held_out"]["lines"]}
@@ -136,6 +130,8 @@ def test_fit_measures_on_rows_held_out_and_bands_follow(table: pd.DataFrame, com
     bands = pd.read_csv("bands.csv")
     assert (bands["plant_1 lower"] <= bands["plant_1"] + 1e-9).all()
     assert (bands["plant_1 upper"] >= bands["plant_1"] - 1e-9).all()
+    monkeypatch.setattr(held_out, "MOST_SECONDS", 0.0)
+    assert "held out: fits to parts of the rows would take" in command(*asked).out
     run = command(*asked, "--no-check")
     assert "this model" not in run.out
     assert command("predict", "m.json", "power.csv", "--interval", "0.9").code == 2

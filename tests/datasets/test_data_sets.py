@@ -16,18 +16,10 @@ from feaslearn.datasets import (
     make_power5,
     make_switch,
 )
-from feaslearn.exceptions import (
-    DataError,
-    InfeasibleProblemError,
-)
+from feaslearn.exceptions import DataError, InfeasibleProblemError
 
 Maker = Callable[..., Decisions]
-MAKERS = [
-    make_switch,
-    make_power5,
-    make_l1_ball,
-    make_flexible_plant,
-]
+MAKERS = [make_switch, make_power5, make_l1_ball, make_flexible_plant]
 every_data_set = pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 
 
@@ -148,11 +140,11 @@ def test_evaluate_is_constant_plus_slope_times_signal() -> None:
 @pytest.mark.parametrize(
     ("constant", "slope", "message"),
     [
-        ([[1.0]], [[1.0]], r"constant has shape \(1, 1\)"),
-        ([1.0, 2.0], [[1.0]], r"slope has shape \(1, 1\), expected \(2, signals\)"),
-        ([np.nan], [[1.0]], r"constant is NaN in rows \[0\]"),
-        ([0.0, 1.0], [[1.0], [np.inf]], r"slope is NaN or infinite in rows \[1\]"),
-        ([np.inf], [[1.0]], r"rows \[0\] have an infinite constant"),
+        ([[1.0]], [[1.0]], r"shapes \(1, 1\) and \(1, 1\), expected \(rows,\)"),
+        ([1.0, 2.0], [[1.0]], r"shapes \(2,\) and \(1, 1\), expected"),
+        ([np.nan], [[1.0]], r"rows \[0\] are NaN, or infinite"),
+        ([0.0, 1.0], [[1.0], [np.inf]], r"rows \[1\] are NaN, or infinite"),
+        ([np.inf], [[1.0]], r"rows \[0\] are NaN, or infinite with a slope"),
     ],
 )
 def test_bad_rows_are_refused(constant: list[float], slope: list[float], message: str) -> None:

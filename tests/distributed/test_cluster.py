@@ -6,20 +6,56 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import dask
+import dask.array as da
+import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
+from rich.console import Console
 
+import distributed
 import feaslearn as fl
+from experiments.frame.cluster import cluster
+from experiments.frame.experiment import Experiment, Row, Settings
+from experiments.frame.runner import run, unfinished
+from experiments.frame.store import Store
 from feaslearn.data import Chunk
 from feaslearn.distributed import ClusterChunks
 from feaslearn.exceptions import DataError, MissingExtraError
 
-da = pytest.importorskip("dask.array")
-dd = pytest.importorskip("dask.dataframe")
+#: Workers of tests: no dashboard, nothing but the loopback, and time for a busy machine.
+SETTINGS = {
+    "distributed.comm.timeouts.connect": "60s",
+    "distributed.comm.timeouts.tcp": "120s",
+    "distributed.scheduler.allowed-failures": 10,
+    "distributed.deploy.lost-worker-timeout": "5s",
+    "distributed.worker.memory.terminate": False,
+}
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    """Return a client of two workers, each a process of its own."""
+    with (
+        dask.config.set(SETTINGS),
+        distributed.LocalCluster(
+            n_workers=2,
+            threads_per_worker=1,
+            processes=True,
+            dashboard_address=None,
+            host="127.0.0.1",
+            silence_logs=50,
+        ) as workers,
+        distributed.Client(workers, timeout=60) as client,
+    ):
+        client.wait_for_workers(2, timeout=60)
+        yield client
+
 
 COUNT = 900
 TABLE = np.random.default_rng(0).normal(size=(COUNT, 6))
@@ -142,3 +178,41 @@ def test_fits_are_equal(client: Any, hypothesis: Any, trainer: Any, close: float
     lossy = Killing(PAIR, client)
     np.testing.assert_array_equal(fitted(lossy).theta_, cluster.theta_)
     assert lossy.passes >= 2
+
+
+def measured(seed: int, *, size: int) -> dict[str, Any]:
+    """Return the loss of a policy on some data; one cell is broken."""
+    if seed == 2:
+        raise ValueError("a broken cell")
+    data = fl.datasets.make_switch(size, random_state=seed)
+    return {"returned": float(data.decisions.sum() + data.signals.sum())}
+
+
+@pytest.mark.soak
+def test_cells_of_experiments_run_on_the_cluster(client: Any, tmp_path: Path) -> None:
+    toy = Experiment(
+        name="toy",
+        title="A toy",
+        about="Nothing.",
+        rows=lambda _: [Row("small", {"size": 5}), Row("large", {"size": 9})],
+        measure=measured,
+        columns={"returned": "loss"},
+    )
+    found = []
+    for folder in ("here", "there"):
+        store = Store(tmp_path / folder)
+        cells, pace = unfinished([toy], Settings(seeds=(0, 1, 2)), store)
+        if folder == "here":
+            failed = run(cells, pace, store, Console(quiet=True))
+        else:
+            # On a machine with much else to do, a worker may have been lost and started again.
+            client.wait_for_workers(2, timeout=60)
+            with cluster(client.scheduler.address) as n_jobs:
+                assert n_jobs == 2
+                failed = run(cells, pace, store, Console(quiet=True), n_jobs)
+        assert sorted(failed) == [
+            f"toy: {name}, seed 2: ValueError: a broken cell" for name in ("large", "small")
+        ]
+        rows = [store.finished(toy, row) for row in toy.rows(Settings(seeds=(0, 1)))]
+        found.append([[cell["values"] for _, cell in sorted(row.items())] for row in rows])
+    assert found[0] == found[1]

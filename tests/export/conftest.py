@@ -9,7 +9,7 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.sets import AffineImage
-from registry import SETS
+from registry import SETS, fit_to
 
 POWER = fl.datasets.make_power5(40, line_capacity=1.5, random_state=0)
 SWITCH = fl.datasets.make_switch(12, random_state=0)
@@ -24,7 +24,6 @@ MODELS = {
     "minkowski-index": (fl.Minkowski.hypersimplices(3, scale="index"), "auto", POWER),
     "facets": (fl.Facets(3), "auto", POWER),
     "minkowski-box": (fl.Minkowski.box(3), "auto", POWER),
-    "scaled-box": (fl.Minkowski([fl.Term(fl.Box(3))], scale="constant"), "auto", POWER),
 }
 CURVED_MODELS = ("affine-l2",)
 
@@ -33,9 +32,7 @@ CURVED_MODELS = ("affine-l2",)
 def fitted(name: str) -> fl.RegionRegressor:
     """Return a model of that name."""
     hypothesis, trainer, data = MODELS[name]
-    model = fl.RegionRegressor(hypothesis, cost=data.cost, trainer=trainer, random_state=0)
-    model.fit(data.signals, data.decisions)
-    return model
+    return fit_to(data, hypothesis, trainer=trainer)
 
 
 def signals_of(name: str, count: int) -> np.ndarray:

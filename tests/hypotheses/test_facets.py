@@ -16,9 +16,7 @@ from feaslearn.region.form import RELAX_BOUND, RELAX_EQUALITY, RELAX_FACET
 from feaslearn.region.relax import relax
 from feaslearn.solvers.small_lp import Limits, solve_programs
 from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL
-from registry import known_limits
-
-Array = np.ndarray
+from registry import Array, fit_rows, known_limits
 
 
 def random_rows(random: np.random.Generator, n: int = 4, k: int = 3, m: int = 3) -> FacetRows:
@@ -113,7 +111,7 @@ def test_empty_regions_are_said_once() -> None:
     signals = np.column_stack([random.normal(size=(60, 2)), random.random(60)])
     first = np.where(signals[:, 0] < signals[:, 1], np.minimum(1.0, signals[:, 2]), 0.0)
     decisions = np.column_stack([first, signals[:, 2] - first])
-    model = fl.RegionRegressor(fl.Facets(), cost=[0, 1], random_state=0).fit(signals, decisions)
+    model = fit_rows(signals, decisions, fl.Facets())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         model.predict(signals)
@@ -171,7 +169,7 @@ def polygon(sides: int, rows: int, seed: int) -> tuple[Array, Array]:
 
 def test_all_sides_of_a_polygon_of_a_hundred_are_kept(tmp_path: Path) -> None:
     prices, decisions = polygon(100, 3000, 0)
-    model = fl.RegionRegressor(fl.Facets(), cost=[0, 1], random_state=0).fit(prices, decisions)
+    model = fit_rows(prices, decisions, fl.Facets())
     assert len(model.facets_) == 100
     unseen, expected = polygon(100, 1000, 1)
     assert np.abs(model.predict(unseen) - expected).max() < 1e-9
@@ -182,7 +180,7 @@ def test_all_sides_of_a_polygon_of_a_hundred_are_kept(tmp_path: Path) -> None:
 
 def test_folds_that_learn_different_numbers_of_facets_calibrate() -> None:
     prices, decisions = polygon(80, 300, 2)
-    model = fl.RegionRegressor(fl.Facets(), cost=[0, 1], random_state=0).fit(prices, decisions)
+    model = fit_rows(prices, decisions, fl.Facets())
     bands = model.conformalize(prices, decisions, method="cross").predict_interval(prices)
     assert len(model.conformal_.thetas) == 5
     assert len(model.facets_) > 62

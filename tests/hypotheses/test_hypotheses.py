@@ -108,8 +108,5 @@ def test_blocks_of_parameters_are_packed_and_unpacked(shapes: dict[str, tuple[in
     blocks = layout.unpack(theta)
     assert {name: block.shape for name, block in blocks.items()} == shapes
     np.testing.assert_array_equal(layout.pack(blocks), theta)
-    with pytest.raises(DataError, match="theta has blocks"):
-        layout.pack({})
-    blocks = {name: np.zeros((4, *shape)) for name, shape in shapes.items()}
-    with pytest.raises(DataError, match=r"block '.*' has shape \(4,.*; expected"):
-        layout.pack(blocks)
+    with pytest.raises(DataError, match=r"theta has shape \(.*,\); expected \(.*,\)"):
+        layout.unpack(np.zeros(layout.size + 1))

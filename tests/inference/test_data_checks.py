@@ -124,9 +124,7 @@ def test_one_decision_in_another_unit(power: Roles) -> None:
 @pytest.mark.parametrize("count", [1, 5, 19])
 def test_few_rows_tell_nothing(power: Roles, count: int) -> None:
     some = power._replace(
-        signals=power.signals[:count],
-        costs=power.costs[:count],
-        decisions=power.decisions[:count],
+        signals=power.signals[:count], costs=power.costs[:count], decisions=power.decisions[:count]
     )
     assert [found.level for found in check_roles(some)] == ["unknown"]
     assert "too few rows to tell" in str(check_roles(some)[0])

@@ -1,10 +1,14 @@
-"""Files that are damaged, edited or meant to harm: our own errors, and quickly."""
+"""Files that are damaged, edited, meant to harm, or have no room: our own errors, and quickly."""
 
 from __future__ import annotations
 
 import io
+import json
+import signal
 import tracemalloc
 import zipfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +17,13 @@ import pytest
 from sklearn.preprocessing import PolynomialFeatures, SplineTransformer, StandardScaler
 
 import feaslearn as fl
-from examples import fit, table
-from feaslearn.exceptions import FeaslearnError, FileError, ModelFileError
+from experiments.frame import pictures
+from feaslearn.exceptions import FileError, ModelFileError
+from feaslearn.export.files import program_text
 from feaslearn.io.model_file import MAX_ARRAYS
-from io_archives import packed, unpacked
-
-
-def saved(model: fl.RegionRegressor, folder: Path) -> bytes:
-    fl.save(model, folder / "saved.npz")
-    return (folder / "saved.npz").read_bytes()
+from feaslearn.io.tables import write_table
+from feaslearn.sets import AffineImage
+from model_files import POINT, contents_of, fit, packed, table, unpacked, use
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +35,11 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
         "box": fit(fl.Affine(fl.Box(2, [0.0, 0.0], 1.0))),
         "facets": facets,
         "terms": fit(fl.Minkowski.pairs(2)),
-        "spline": fit(fl.Affine(fl.Box(2)), features=SplineTransformer(n_knots=3, degree=1)),
-        "poly": fit(fl.Affine(fl.Box(2)), features=PolynomialFeatures(2)),
-        "scale": fit(fl.Affine(fl.Box(2)), features=StandardScaler()),
+        "spline": fit(POINT, features=SplineTransformer(n_knots=3, degree=1)),
+        "poly": fit(POINT, features=PolynomialFeatures(2)),
+        "scale": fit(POINT, features=StandardScaler()),
     }
-    return {name: saved(model, folder) for name, model in models.items()}
+    return {name: contents_of(model, folder) for name, model in models.items()}
 
 
 def load_bytes(contents: bytes, folder: Path, **options: Any) -> fl.RegionRegressor:
@@ -47,12 +49,6 @@ def load_bytes(contents: bytes, folder: Path, **options: Any) -> fl.RegionRegres
 
 
 # Files that are no files, or not whole
-
-
-@pytest.mark.parametrize("name", ["missing.npz", "a\0b"])
-def test_a_file_that_cannot_be_read(name: str, tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"missing|\.|a"):
-        fl.load(f"{tmp_path}/{name}")
 
 
 def archive(document: bytes) -> bytes:
@@ -94,7 +90,10 @@ def test_a_file_that_is_cut_or_changed(files: dict[str, bytes], tmp_path: Path) 
         load_bytes(whole.replace(b'"sense": "min"', b'"sense": "max"'), tmp_path)
 
 
-def test_a_large_file_is_refused_before_it_is_read(files: dict[str, bytes], tmp_path: Path) -> None:
+def test_a_file_that_is_missing_or_too_large(files: dict[str, bytes], tmp_path: Path) -> None:
+    for name in ("missing.npz", "a\0b"):
+        with pytest.raises(FileError, match=r"No such file|embedded null"):
+            fl.load(f"{tmp_path}/{name}")
     with pytest.raises(FileError, match="the limit is 1000; raise max_bytes"):
         load_bytes(files["box"], tmp_path, max_bytes=1000)
 
@@ -165,23 +164,23 @@ def made(name: str, **parameters: Any) -> Any:
     return {name: parameters}
 
 
-def deep(levels: int) -> Any:
-    node: Any = 1
-    for _ in range(levels):
-        node = [node]
-    return node
+def affine(primitive: str, **parameters: Any) -> Any:
+    return made("Affine", primitive=made(primitive, **parameters))
 
 
 SEED, HYPOTHESIS = "parameters/random_state", "fitted/hypothesis_"
 COVERAGE, FEATURES = "fitted/_seen/Coverage", "fitted/features_/FeatureMap"
-LEARNED = "parameters/features/{}/learned/dict"
+SPLINE, POLY, SCALE = (
+    f"parameters/features/{name}"
+    for name in ("SplineTransformer", "PolynomialFeatures", "StandardScaler")
+)
 
 #: By a name, with the model if that is not "box": the path of a node, its value, what is said.
 HOSTILE: dict[str, tuple[str, Any, str]] = {
     "no-array": ("fitted/theta_", {"array": "array77"}, "the array is not in the file"),
     "array-path": ("fitted/theta_", {"array": ["x"]}, "the array is not in the file"),
     "theta-list": ("fitted/theta_", [1.0], "theta_: not of the type"),
-    "deep": (SEED, deep(400), "nested more than 60 deep"),
+    "deep": (SEED, json.loads("[" * 400 + "]" * 400), "nested more than 60 deep"),
     "two-keys": (SEED, {"tuple": [], "dict": {}}, "a node has one key, not 2"),
     "no-key": (SEED, {}, "a node has one key, not 0"),
     "tuple": (SEED, {"tuple": 3}, "not a list of nodes"),
@@ -194,25 +193,12 @@ HOSTILE: dict[str, tuple[str, Any, str]] = {
     "missing-parameter": (SEED, made("Simplex"), "missing 1 required"),
     "checkpoint": (SEED, made("Annealing", checkpoint="x"), r"no parameters \['checkpoint'\]"),
     "learned-box": (SEED, made("Box", p=2, learned={"dict": {}}), "has learned nothing"),
-    "no-hypothesis": (HYPOTHESIS, 3, "hypothesis_: not of the type"),
     "set-as-hypothesis": (HYPOTHESIS, made("Simplex", p=2), "hypothesis_: not of the type"),
     "affine-of-3": (HYPOTHESIS, made("Affine", primitive=3), "primitive set"),
-    "74-gigabytes": (
-        HYPOTHESIS,
-        made("Affine", primitive=made("Simplex", p=10**5)),
-        "sets of more than 5000 dimensions",
-    ),
-    "gigantic-parameter": (
-        "parameters/hypothesis",
-        made("Affine", primitive=made("Box", p=10**15)),
-        "sets of more than 5000 dimensions",
-    ),
-    "nan-in-set": (
-        HYPOTHESIS,
-        made("Affine", primitive=made("Box", p=2, lower=[float("nan"), 0.0])),
-        "Box",
-    ),
-    "other-set": (HYPOTHESIS, made("Affine", primitive=made("Box", p=3)), "theta_"),
+    "74-gigabytes": (HYPOTHESIS, affine("Simplex", p=10**5), "of more than 5000 dimensions"),
+    "gigantic": ("parameters/hypothesis", affine("Box", p=10**15), "of more than 5000 dimensions"),
+    "nan-in-set": (HYPOTHESIS, affine("Box", p=2, lower=[float("nan"), 0.0]), "Box"),
+    "other-set": (HYPOTHESIS, affine("Box", p=3), "theta_"),
     "terms: coordinates": (
         HYPOTHESIS,
         made("Minkowski", terms=[made("Term", primitive=made("Box", p=1), coordinates=[7])]),
@@ -226,11 +212,9 @@ HOSTILE: dict[str, tuple[str, Any, str]] = {
     "columns": (f"{FEATURES}/columns", {"tuple": [7]}, "features_.columns"),
     "feature-names": (f"{FEATURES}/names", {"tuple": ["1"]}, "theta_"),
     "no-names": (f"{FEATURES}/names", {"tuple": []}, "features_.names|theta_"),
-    "no-reader": ("fitted/_reader", 3, "_reader: not of the type"),
     "flat": ("fitted/_reader/Reader/outputs/Outputs/flat", True, "outputs.flat: is 2"),
     "labels": ("fitted/_reader/Reader/outputs/Outputs/labels", {"tuple": [1]}, "outputs: is 1"),
     "n-decisions": ("fitted/_reader/Reader/n_decisions", 10**9, "not a number of signals or"),
-    "coverage": (f"{COVERAGE}/signals", [1.0], "signals: not of the type"),
     "true-samples": (f"{COVERAGE}/n_samples", True, "n_samples: not of the type"),
     "no-samples": (f"{COVERAGE}/n_samples", 0, "_seen"),
     "result": ("fitted/result_/TrainingResult/status", "splendid", "status: not of the type"),
@@ -243,20 +227,12 @@ HOSTILE: dict[str, tuple[str, Any, str]] = {
     "facets: nan-level": ("fitted/conformal_/Conformal/level", float("nan"), "conformal_.level"),
     "facets: names": (f"{COVERAGE}/rows/RowCoverage/names", {"tuple": []}, "_seen.rows"),
     "facets: doubt": (f"{COVERAGE}/rows/RowCoverage/doubt", float("nan"), "_seen.rows.doubt"),
-    "spline: splines": (f"{LEARNED.format('SplineTransformer')}/splines", [], "has learned"),
-    "spline: bias": (
-        "parameters/features/SplineTransformer/include_bias",
-        False,
-        "SplineTransformer gives",
-    ),
-    "poly: degree": ("parameters/features/PolynomialFeatures/degree", 10**9, "not a degree"),
-    "poly: other-degree": ("parameters/features/PolynomialFeatures/degree", 3, "gives"),
-    "poly: many": (
-        f"{LEARNED.format('PolynomialFeatures')}/n_features_in_",
-        10**6,
-        "learned|gives",
-    ),
-    "scale: mean": (f"{LEARNED.format('StandardScaler')}/mean_", None, "TypeError|failed"),
+    "spline: splines": (f"{SPLINE}/learned/dict/splines", [], "has learned"),
+    "spline: bias": (f"{SPLINE}/include_bias", False, "SplineTransformer gives"),
+    "poly: degree": (f"{POLY}/degree", 10**9, "not a degree"),
+    "poly: other-degree": (f"{POLY}/degree", 3, "gives"),
+    "poly: many": (f"{POLY}/learned/dict/n_features_in_", 10**6, "learned|gives"),
+    "scale: mean": (f"{SCALE}/learned/dict/mean_", None, "TypeError|failed"),
     "scale: nothing": ("parameters/features", made("StandardScaler"), "not fitted"),
 }
 
@@ -311,17 +287,55 @@ def test_forged_arrays_load_and_predict_or_are_refused(
             use(model)
 
 
-def use(model: fl.RegionRegressor) -> None:
-    """Do what a user does with a model; errors of ours are answers."""
-    signals = table(2)[0]
-    for ask in (
-        lambda: model.predict(signals, return_trust=True),
-        lambda: model.predict(signals, costs=-signals[:, :2]),
-        lambda: model.region(signals[0]).describe(),
-        lambda: str(model.explain(signals[0])),
-        lambda: model.predict_interval(signals),
-    ):
-        try:
-            ask()
-        except FeaslearnError:
-            continue
+# Where there is no room for a file, the one before it survives, whoever writes.
+
+resource = pytest.importorskip("resource", reason="the system limits no files")
+
+REGION = fl.Region(AffineImage(fl.Box(6), np.eye(6), np.zeros(6)), [f"x{j}" for j in range(6)])
+COLUMNS = [np.arange(100.0), np.arange(100.0)]
+
+
+def picture(path: Path) -> None:
+    figure, _ = pictures.new_figure(2.0, 2.0)
+    pictures.save(figure, path.parent, path.name)
+
+
+WRITERS: dict[str, Callable[[Path], Any]] = {
+    "model.npz": lambda path: fl.save(fit(POINT), path),
+    "table.csv": lambda path: write_table(path, ["a", "b"], COLUMNS),
+    "table.parquet": lambda path: write_table(path, ["a", "b"], COLUMNS),
+    "region.mps": lambda path: fl.export.to_mps(REGION, path),
+    "picture.png": picture,
+}
+
+
+@contextmanager
+def little_room(size: int) -> Iterator[None]:
+    """No file may grow beyond a few bytes: the system refuses the write, in any language."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_the_old_file_survives(name: str, tmp_path: Path) -> None:
+    path = tmp_path / name
+    WRITERS[name](path)
+    whole = path.read_bytes()
+    assert len(whole) > 200
+    with little_room(100), pytest.raises(FileError) as caught:
+        WRITERS[name](path)
+    assert path.read_bytes() == whole
+    assert list(tmp_path.iterdir()) == [path]
+    message = str(caught.value)
+    assert "stays as it was" in message or "could not be written whole" in message
+
+
+def test_half_of_what_a_solver_wrote_is_not_taken_for_the_whole() -> None:
+    with little_room(100), pytest.raises(FileError, match="could not be written whole"):
+        program_text(REGION, "lp")

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from same import difference
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.pipeline import Pipeline
@@ -25,10 +24,10 @@ from sklearn.preprocessing import (
 )
 
 import feaslearn as fl
-from examples import HYPOTHESES, fit, table
 from feaslearn import trainers
 from feaslearn.exceptions import DataError, ModelFileError, UnsupportedError
-from io_archives import unpacked
+from model_files import HYPOTHESES, POINT, difference, fit, table, unpacked
+from registry import fit_rows
 
 pytestmark = pytest.mark.filterwarnings("ignore::feaslearn.exceptions.UnseenLimitWarning")
 
@@ -78,14 +77,15 @@ def test_known_constraints_with_numbers_and_signals(path: Path) -> None:
         assert check(fit(hypothesis, known=known), path).known_ is not None
 
 
-def test_limits_bands_and_names(path: Path) -> None:
+@pytest.mark.parametrize("method", ["split", "cross"])
+def test_limits_bands_and_names(method: str, path: Path) -> None:
     data = fl.datasets.make_power5(80, random_state=0)
     X, y = (
         pd.DataFrame(part, columns=list(names))
         for part, names in zip((data.signals, data.decisions), data.names, strict=True)
     )
-    model = fl.RegionRegressor(fl.Facets(), cost=["cost_*"], random_state=0).fit(X[:60], y[:60])
-    model.conformalize(X[60:], y[60:])
+    model = fit_rows(X[:60], y[:60], fl.Facets(), cost=["cost_*"])
+    model.conformalize(X[60:], y[60:], method=method)
     fl.save(model, path)
     loaded = fl.load(path)
     assert loaded.predict(X).equals(model.predict(X))
@@ -137,7 +137,7 @@ def clone_of(model: fl.RegionRegressor) -> fl.RegionRegressor:
     ids=repr,
 )
 def test_features_that_files_hold(features: Any, path: Path) -> None:
-    model = fit(fl.Affine(fl.Simplex(2)), features=features)
+    model = fit(POINT, features=features)
     loaded, signals = check(model, path), table(2)[0]
     assert type(loaded.features) is type(features)
     ours, theirs = (each.features_.transform(signals) for each in (model, loaded))
@@ -156,13 +156,13 @@ COSTS = {
 
 @pytest.mark.parametrize("name", COSTS)
 def test_costs_that_files_hold(name: str, path: Path) -> None:
-    check(fit(fl.Affine(fl.Box(2)), cost=COSTS[name]), path)
+    check(fit(POINT, cost=COSTS[name]), path)
 
 
 def test_no_cost_at_all_and_costs_at_fit_alone(path: Path) -> None:
     check(fit(None, cost=None), path)
     signals, decisions = table(2)
-    priced = fl.RegionRegressor(fl.Affine(fl.Box(2)), random_state=0)
+    priced = fl.RegionRegressor(POINT, random_state=0)
     check(priced.fit(signals, decisions, costs=signals[:, :2]), path)
 
 
@@ -171,7 +171,7 @@ def test_names_of_frames(library: Any, path: Path) -> None:
     signals, decisions = table(2)
     X = library(dict(zip(["price a", "price b", "demand"], signals.T, strict=True)))
     y = library(dict(zip(["power ä", "power b"], decisions.T, strict=True)))
-    model = fl.RegionRegressor(fl.Facets(), cost=["price*"], random_state=0).fit(X, y)
+    model = fit_rows(X, y, fl.Facets(), cost=["price*"])
     fl.save(model, path)
     loaded = fl.load(path)
     assert loaded.predict(X).equals(model.predict(X))
@@ -205,48 +205,50 @@ def prices(signals: Any) -> Any:
     return 2.0 * signals[:, :2]
 
 
-def test_a_function_as_cost_is_refused_unless_it_is_given_again(path: Path) -> None:
-    cost = fl.FunctionCost(prices, columns=[0, 1])
-    model = fit(fl.Affine(fl.Box(2)), cost=cost)
-    with pytest.raises(UnsupportedError, match=r"cost is a function: FunctionCost\(prices.*load"):
-        fl.save(model, path)
-    assert not path.exists()
-    fl.save(model, path, leave_out=["cost"])
-    with pytest.raises(
-        ModelFileError, match=r"without cost: .*FunctionCost.*; .*load\(path, cost="
-    ):
-        fl.load(path)
-    loaded = fl.load(path, cost=cost)
-    assert loaded.cost is cost
-    signals, decisions = table(2)
-    assert loaded.predict(signals).tobytes() == model.predict(signals).tobytes()
-    assert loaded.fit(signals, decisions).theta_.tobytes() == model.theta_.tobytes()
-    with pytest.raises(DataError, match="column 9"):
-        fl.load(path, cost=fl.FunctionCost(prices, columns=[9]))
+def total(signals: Any) -> Any:
+    return signals[:, 2:]
 
 
 @pytest.mark.parametrize(
-    "transformer",
-    [Pipeline([("scale", StandardScaler())]), FunctionTransformer(np.arctan), MinMaxScaler()],
-    ids=lambda each: type(each).__name__,
+    ("part", "given", "said"),
+    [
+        ("cost", fl.FunctionCost(prices, columns=[0, 1]), "cost is a function: FunctionCost"),
+        ("known", fl.Known(balance=(np.ones(2), total)), "known.balance.*"),
+        ("features", Pipeline([("scale", StandardScaler())]), "features is of type Pipeline"),
+        ("features", FunctionTransformer(np.arctan), "features is of type FunctionTransformer"),
+        ("features", MinMaxScaler(), "features is of type MinMaxScaler"),
+    ],
+    ids=["cost", "known", "pipeline", "function", "scaler"],
 )
-def test_any_other_transformer_is_refused_unless_it_is_given_again(
-    transformer: Any, path: Path
+def test_what_files_do_not_hold_is_left_out_and_given_again(
+    part: str, given: Any, said: str, path: Path
 ) -> None:
-    model, name = fit(fl.Affine(fl.Box(2)), features=transformer), type(transformer).__name__
-    with pytest.raises(UnsupportedError, match=f"features is of type {name}, .*load"):
+    (signals, decisions), model = table(2), fit(POINT, **{part: given})
+    with pytest.raises(UnsupportedError, match=rf"{said}.*load\(path, {part}="):
         fl.save(model, path)
-    fl.save(model, path, leave_out=["features"])
-    with pytest.raises(ModelFileError, match=f"without features: features is of type {name}"):
+    assert not path.exists()
+    fl.save(model, path, leave_out=[part])
+    with pytest.raises(ModelFileError, match=rf"without {part}: .*load\(path, {part}="):
         fl.load(path)
-    loaded = fl.load(path, features=model.features_.transformer)
-    signals = table(2)[0]
+    again = model.features_.transformer if part == "features" else given
+    loaded = fl.load(path, **{part: again})
+    assert getattr(loaded, part) is again
     assert loaded.predict(signals).tobytes() == model.predict(signals).tobytes()
+    assert loaded.fit(signals, decisions).theta_.tobytes() == model.theta_.tobytes()
+
+
+def test_parts_of_other_data_are_refused(path: Path) -> None:
+    cost, known = fl.FunctionCost(prices, [0, 1]), fl.Known(balance=(np.ones(2), total))
+    fl.save(fit(POINT, cost=cost, known=known), path, leave_out=["cost", "known"])
+    with pytest.raises(DataError, match="column 9"):
+        fl.load(path, cost=fl.FunctionCost(prices, columns=[9]), known=known)
+    with pytest.raises(DataError, match=r"expected \(rows, 2\)"):
+        fl.load(path, cost=cost, known=fl.Known(balance=(np.ones(3), 1.0)))
 
 
 def test_everything_that_has_no_place_is_named_at_once(path: Path) -> None:
     known = fl.Known(bounds=(lambda signals: np.full((len(signals), 2), -1e9), None))
-    model = fit(fl.Affine(fl.Simplex(1)), known=known, features=MinMaxScaler())
+    model = fit(POINT, known=known, features=MinMaxScaler())
     with pytest.raises(UnsupportedError) as caught:
         fl.save(model, path)
     text = str(caught.value)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import feaslearn as fl
 from feaslearn import Region
@@ -20,9 +19,15 @@ from feaslearn.region.within import intersect
 from feaslearn.sets import AffineImage
 from feaslearn.sets.half_spaces import HalfSpaces
 from feaslearn.sets.product import Product
-from registry import ONE_OF_EACH, example, generators, is_polyhedral, known_limits, random_map
-
-Array = NDArray[np.float64]
+from registry import (
+    ONE_OF_EACH,
+    Array,
+    example,
+    generators,
+    is_polyhedral,
+    known_limits,
+    random_map,
+)
 
 SETS = tuple(name for name in ONE_OF_EACH if example(name).dimension <= 6)
 
@@ -144,8 +149,6 @@ def test_where_the_region_has_no_known_decision_the_nearest_is_returned(
 
 
 # Hypotheses within what is known: many samples at once.
-
-Array = NDArray[np.float64]
 
 
 def test_several_decisions_tie_only_where_they_are_different_ones() -> None:

@@ -1,7 +1,8 @@
-"""What users say they know: read, checked, and held against the data."""
+"""What users say they know: read, checked, held against the data, and kept by models."""
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,11 @@ import feaslearn as fl
 from feaslearn.exceptions import DataError, FeaslearnWarning, Problems
 from feaslearn.known import ResolvedKnown, resolve_known
 from feaslearn.known.known_limits import pseudo_inverse
-from registry import known_limits
+from registry import (
+    fit_rows,
+    fit_to,
+    known_limits,
+)
 
 SIGNALS = np.array([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 NAMES = ["demand", "wind_a", "wind_b"]
@@ -188,3 +193,66 @@ def test_equalities_that_say_the_same_count_once() -> None:
         E = np.outer([1.0, size, 1.0 / size], [0.1, 0.7, 1.3])
         across = np.outer(E[0], E[0]) / (E[0] @ E[0])
         np.testing.assert_allclose(pseudo_inverse(E) @ E, across, atol=1e-12)
+
+
+# In training.
+
+DEMAND = fl.AffineCost([0.0], [[0, 0, 0, 1, 1, 1, 1, 1]])
+BALANCE = (np.ones(3), DEMAND)
+KNOWN = fl.Known(bounds=(0.0, 3.5), balance=BALANCE)
+DATA = fl.datasets.make_power5(160, random_state=0)
+TRAIN, TEST = DATA[:60], DATA[60:]
+
+
+def fitted(hypothesis: Any, known: fl.Known | None = KNOWN, **options: Any) -> fl.RegionRegressor:
+    return fit_to(TRAIN, hypothesis, known=known, **options)
+
+
+def loss(model: fl.RegionRegressor) -> float:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", fl.exceptions.FeaslearnWarning)
+        errors = model.predict(TEST.signals) - TEST.decisions
+    return float((errors**2).sum(axis=1).mean())
+
+
+def test_what_is_known_makes_minkowski_sums_better() -> None:
+    model = fitted(fl.Minkowski.pairs(3))
+    assert loss(model) < 0.5 * loss(fitted(fl.Minkowski.pairs(3), None))
+    decisions = model.predict(TEST.signals)
+    assert ((decisions >= -1e-9) & (decisions <= 3.5 + 1e-9)).all()
+    assert np.abs(decisions.sum(axis=1) - TEST.signals[:, 3:].sum(axis=1)).max() <= 1e-9
+    assert model.result_.lower_bound in (None, 0.0)  # nothing but zero is proved
+    assert "training loss of the region alone" in model.result_.details
+    measured = ((model.predict(TRAIN.signals) - TRAIN.decisions) ** 2).sum(axis=1)
+    assert measured.mean() == pytest.approx(model.result_.objective, abs=1e-9)
+
+
+def test_facets_do_not_learn_what_is_known() -> None:
+    rng = np.random.default_rng(0)
+    prices, signals = rng.uniform(1, 2, (80, 3)), rng.uniform(1.0, 2.0, (80, 2))
+    decisions = np.empty((80, 3))
+    truth = fl.Polytope(np.vstack([np.eye(3), -np.eye(3), [[-1.0, -1.0, 0.0]]]), np.zeros(7))
+    for i in range(80):
+        h = np.array([0.0, 0.0, 0.0, -2.0, -2.0, -2.0, -signals[i, 0]])
+        at = fl.Polytope(truth.H, h, np.ones((1, 3)), [signals[i, 0] + signals[i, 1]])
+        decisions[i] = at.argmin(prices[i])
+    known = fl.Known(
+        G=[[-1.0, -1.0, 0.0]], g=lambda s: -s[:, 3], balance=(np.ones(3), lambda s: s[:, 3:].sum(1))
+    )
+    table = np.hstack([prices, signals])
+    blind = fit_rows(table, decisions, fl.Facets())
+    model = fit_rows(table, decisions, fl.Facets(), known=known)
+    assert len(blind.facets_.facets) > len(model.facets_.facets) == 0
+    assert model.result_.objective < 1e-12
+    assert not model.parameters_["E"].any()
+
+
+def test_a_balance_that_no_region_of_the_class_satisfies_is_refused() -> None:
+    with pytest.raises(DataError, match=r"no region with the bounds .* at row 0; row 1;"):
+        fitted(fl.Facets(bounds=(0.0, 0.1)))
+
+
+def test_a_sum_without_terms_keeps_what_is_known() -> None:
+    known = fl.Known(G=[[1.0, -1.0, 0.0]], g=[-0.5], contradictions="keep")
+    x = fitted(fl.Minkowski([]), known).predict(TRAIN.signals)
+    assert (x[:, 0] - x[:, 1] >= -0.5 - 1e-9).all()

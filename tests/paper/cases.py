@@ -2,58 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import cache
-
+import cvxpy as cp
 import numpy as np
-from numpy.typing import NDArray
 
 from feaslearn.paper.losses import Loss, Predictability, Suboptimality
 from feaslearn.paper.problem import Problem, Samples
 from feaslearn.paper.regions import Affine
-from feaslearn.sets import Box, Hypersimplex, L1Ball, L2Ball, Polytope, PrimitiveSet, Simplex
-from registry import (
-    cut_ellipsoid,
-    disc_in_a_plane,
-    elliptope,
-    flow_polytope,
-    half_disc,
-    ice_cream,
-    parabola_cap,
-    polyhedral_cone_set,
-)
-
-Array = NDArray[np.float64]
-ROOT = np.sqrt(2.0)
-
+from registry import Array, example
 
 #: Sets that kernels serve.
-SERVED: dict[str, Callable[[], PrimitiveSet]] = {
-    "simplex-5": lambda: Simplex(5),
-    "box-vector-limits": lambda: Box(3, [-1.0, 0.0, 2.0], [0.5, 4.0, 2.5]),
-    "l1-ball-4": lambda: L1Ball(4),
-    "l2-ball-3": lambda: L2Ball(3),
-    "hypersimplex-middle": lambda: Hypersimplex(6, 3),
-    "polytope-flow": flow_polytope,
-}
+SERVED = (
+    *("simplex-5", "box-vector-limits", "l1-ball-4", "l2-ball-3"),
+    *("hypersimplex-middle", "polytope-flow"),
+)
 #: Sets with few points, and those of which several entries say the same.
-ODD: dict[str, Callable[[], PrimitiveSet]] = {
-    "simplex-1": lambda: Simplex(1),
-    "box-degenerate": lambda: Box(4, [0.0, 1.0, -1.0, 2.0], [1.0, 1.0, 2.0, 2.0]),
-    "l2-ball-1": lambda: L2Ball(1),
-    "hypersimplex-all": lambda: Hypersimplex(3, 3),
-    "polytope-point": lambda: Polytope(np.eye(2), np.zeros(2), [[1.0, 1.0]], [0.0]),
-}
-CONIC: dict[str, Callable[[], PrimitiveSet]] = {
-    "half-disc": half_disc,
-    "cut-ellipsoid": cut_ellipsoid,
-    "ice-cream": ice_cream,
-    "disc-in-a-plane": disc_in_a_plane,
-    "parabola-cap": parabola_cap,
-    "elliptope": elliptope,
-    "triangle": polyhedral_cone_set,
-}
-SETS = {**SERVED, **ODD, **CONIC}
+ODD = ("simplex-1", "box-degenerate", "l2-ball-1", "hypersimplex-all", "polytope-point")
+CONIC = (
+    *("conic-half-disc", "conic-cut-ellipsoid", "conic-ice-cream", "conic-disc-in-a-plane"),
+    *("semidefinite-parabola-cap", "semidefinite-elliptope", "conic-polyhedral"),
+)
+SETS = SERVED + ODD + CONIC
 
 LOSSES: dict[str, type[Predictability] | type[Suboptimality]] = {
     "predictability": Predictability,
@@ -72,20 +40,26 @@ def make_loss(loss: str, norm: str = "squared-l2") -> Loss:
     return LOSSES[loss](*NORMS[norm])  # type: ignore[arg-type]
 
 
-@cache
-def example(name: str) -> PrimitiveSet:
-    """Return the set of that name; sets hold no state, so tests share them."""
-    return SETS[name]()
+#: Losses of integer programs.
+LINEAR_OR_SQUARED: dict[str, Loss] = {
+    "predictability": Predictability(),
+    "predictability-l1": Predictability("l1"),
+    "predictability-linf": Predictability("linf"),
+    "suboptimality": Suboptimality(),
+    "suboptimality-l1": Suboptimality("l1"),
+    "suboptimality-linf": Suboptimality("linf", normalize_cost=False),
+}
+
+
+def length(loss: Loss, error: cp.Expression) -> cp.Expression:
+    """Return the length of an error and, as a last entry, an excess of cost, for programs."""
+    if loss.is_squared_l2:
+        return cp.sum_squares(error)
+    return cp.norm(error, {"l1": 1, "linf": "inf", "l2": 2}[loss.norm])
 
 
 def sample(
-    name: str,
-    loss: Loss,
-    *,
-    rows: int = 6,
-    seed: int = 0,
-    tied: bool = False,
-    n: int = 3,
+    name: str, loss: Loss, *, rows: int = 6, seed: int = 0, tied: bool = False, n: int = 3
 ) -> tuple[Problem, Array]:
     """Return a random problem with uneven weights, and random parameters.
 

@@ -9,11 +9,9 @@ from zlib import crc32
 
 import numpy as np
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
 import feaslearn as fl
-
-Array = NDArray[np.float64]
+from registry import Array
 
 #: Units in which nothing may change but the numbers: powers of two, of ten, and others.
 FACTORS = (2.0**-20, 2.0**20, 3.7e6, 1e-7, 1e9, 0.3)
@@ -82,10 +80,7 @@ MODELS: dict[str, Model] = {
         fl.Affine(fl.Simplex(3)),
         fl.trainers.Annealing(max_iter=8, n_starts=2, ridge=0.1),
     ),
-    "facets": lambda n: (
-        fl.Facets(max_facets=1),
-        fl.trainers.FacetLearning(noise=0.0),
-    ),
+    "facets": lambda n: (fl.Facets(max_facets=1), fl.trainers.FacetLearning(noise=0.0)),
 }
 models = st.sampled_from(list(MODELS))
 #: Those whose fits are exact: searches are as good in any unit and order, not equal.

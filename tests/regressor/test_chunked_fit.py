@@ -123,10 +123,7 @@ def test_files_fit_like_frames_and_weights_count(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "trainer",
-    [
-        Annealing(max_iter=20, n_starts=2, ridge=0.1),
-        Annealing(max_iter=10, n_starts=1, ridge=0.0),
-    ],
+    [Annealing(max_iter=20, n_starts=2, ridge=0.1), Annealing(max_iter=10, n_starts=1, ridge=0.0)],
     ids=lambda trainer: type(trainer).__name__,
 )
 def test_sums_over_chunks_train_like_sums_over_arrays(

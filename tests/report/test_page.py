@@ -9,7 +9,8 @@ import pytest
 
 import feaslearn as fl
 from feaslearn.report import write_report
-from report.browser import Browser
+from registry import fit_rows
+from report.conftest import Browser, learned
 
 HOSTILE = "<script>alert(1)</script>"
 
@@ -30,9 +31,7 @@ def page(
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (390, False), (390, True)])
-def test_it_fits_the_screen(
-    page: Path, width: int, dark: bool, browser: Browser, tmp_path: Path
-) -> None:
+def test_it_fits_the_screen(page: Path, width: int, dark: bool, browser: Browser) -> None:
     browser.open(page, width, dark)
     assert browser.run("document.documentElement.scrollWidth") == width
     size = "parseFloat(getComputedStyle(document.querySelector('.side .tick')).fontSize)"
@@ -40,8 +39,6 @@ def test_it_fits_the_screen(
     assert browser.run("document.querySelector('.side svg').getBoundingClientRect().height") > 150
     color = browser.run("getComputedStyle(document.body).backgroundColor")
     assert (color == "rgb(18, 22, 29)") == dark
-    browser.picture(tmp_path / "page.png")
-    assert (tmp_path / "page.png").stat().st_size > 50_000
     checked(browser, page)
 
 
@@ -51,8 +48,7 @@ def test_hostile_names_are_inert(power: fl.Decisions, browser: Browser, tmp_path
     decisions = pd.DataFrame(
         power.decisions.copy(), columns=["</title>" + HOSTILE, "{{ 7 * 7 }}", "\u2028${x}"]
     )
-    model = fl.RegionRegressor(fl.Facets(2), cost=names[:3], random_state=0)
-    model.fit(signals, decisions)
+    model = fit_rows(signals, decisions, fl.Facets(2), cost=names[:3])
     data = fl.Decisions.from_arrays(signals, decisions, cost=names[:3])
     path = tmp_path / "hostile.html"
     write_report(
@@ -86,18 +82,8 @@ def test_a_policy_stops_other_scripts(page: Path, browser: Browser, tmp_path: Pa
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return the page of a plant of eight hours: balance, ramps and bounds, more than a screen."""
     data = fl.datasets.make_flexible_plant(240, random_state=0, hours=8)
-    frames = (
-        pd.DataFrame(values.copy(), columns=list(names))
-        for values, names in zip((data.signals, data.decisions), data.names, strict=True)
-    )
-    signals, decisions = frames
-    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
-    model.fit(
-        signals[:180],
-        decisions[:180],
-    )
     path = tmp_path_factory.mktemp("many") / "report.html"
-    write_report(model, data[180:], path, train=data[:180], units="MW")
+    write_report(learned(data[:180]), data[180:], path, train=data[:180], units="MW")
     return path
 
 
@@ -106,12 +92,6 @@ CELLS = "[...document.querySelectorAll('#constraints tbody tr:not(.rest) td:last
 
 def test_the_first_screen_at_1280(many: Path, browser: Browser) -> None:
     browser.open(many, 1280)
-    head = browser.run("document.querySelector('h1').textContent")
-    assert "explain" in head
-    assert "of what varies in rows it has not seen" in head
-    assert "the best simpler predictor" in browser.run(
-        "document.querySelector('header').textContent"
-    )
     # The whole table is there, with binds, worth and status, and nothing scrolls sideways.
     box = "document.getElementById('{}').{}"
     assert browser.run(box.format("constraints", "scrollWidth")) <= browser.run(
@@ -123,5 +103,4 @@ def test_the_first_screen_at_1280(many: Path, browser: Browser) -> None:
     words = browser.run(f"{CELLS}.map((cell) => cell.textContent)")
     assert set(words) <= {"identified", "seen"}
     assert browser.run("document.querySelector('.side svg').getBoundingClientRect().right") < 1280
-    assert "none beyond" in browser.run("document.querySelector('.side').textContent")
     checked(browser, many)

@@ -15,11 +15,15 @@ from sklearn.linear_model import LinearRegression
 
 import feaslearn as fl
 from feaslearn.exceptions import DataError, NotFittedError
+from feaslearn.regressor.limits import limits_at
 from feaslearn.report import write_report
+from feaslearn.report.binding import binding_limits, calendar, duration
 from feaslearn.report.comparison import compare
 from feaslearn.report.findings import find_problems
 from feaslearn.report.report import worst_rows
 from feaslearn.report.samples import Samples, fitting_samples
+from registry import fit_to
+from report.conftest import learned
 
 #: Writes a page and reads it.
 Page = Callable[..., str]
@@ -56,7 +60,7 @@ def test_the_page_is_whole_and_needs_nothing(text: str) -> None:
     assert len(text) < 300_000
 
 
-# ---- comparison -----------------------------------------------------------------------------
+# Comparison.
 
 
 def test_others_are_measured_on_rows_they_have_not_seen(
@@ -97,7 +101,7 @@ def test_without_a_training_file_parts_are_held_out(
     assert "is not known" in kept.held_out
 
 
-# ---- problems of the data -------------------------------------------------------------------
+# Problems of the data.
 
 
 def problems(model: Any, data: fl.Decisions, **options: Any) -> str:
@@ -133,7 +137,7 @@ def test_every_problem_is_found(model: fl.RegionRegressor, power: fl.Decisions) 
         assert expected in found, found
 
 
-# ---- words ----------------------------------------------------------------------------------
+# Words.
 
 
 def test_rows_that_fit_worst(model: fl.RegionRegressor, power: fl.Decisions) -> None:
@@ -144,22 +148,15 @@ def test_rows_that_fit_worst(model: fl.RegionRegressor, power: fl.Decisions) -> 
     assert rows[0]["error"].endswith(" MW")
 
 
-@pytest.mark.parametrize(
-    "hypothesis",
-    [
-        fl.Minkowski.hypersimplices(3),
-        fl.Affine(fl.Simplex(1)),
-    ],
-)
+@pytest.mark.parametrize("hypothesis", [fl.Minkowski.hypersimplices(3), fl.Affine(fl.Simplex(1))])
 def test_every_kind_of_region_has_a_page(
     page_of: Page, hypothesis: fl.hypotheses.Hypothesis, power: fl.Decisions
 ) -> None:
-    model = fl.RegionRegressor(hypothesis, cost=power.cost, random_state=0)
-    page = page_of(model.fit(power.signals, power.decisions), power[:9])
+    page = page_of(fit_to(power, hypothesis), power[:9])
     assert f"in a region of the kind {type(hypothesis).__name__}(" in page
 
 
-# ---- what is refused ------------------------------------------------------------------------
+# What is refused.
 
 
 def test_data_that_do_not_fit(
@@ -184,11 +181,7 @@ def test_data_that_do_not_fit(
 def test_the_first_screen_has_limits_evidence_and_trust(page_of: Page) -> None:
     data = fl.datasets.make_power5(260, line_capacity=1.4, random_state=0)
     train, test = data[:200], data[200:]
-    model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
-    model.fit(
-        pd.DataFrame(train.signals, columns=data.names.signals),
-        pd.DataFrame(train.decisions, columns=data.names.decisions),
-    )
+    model = learned(train)
     page = page_of(model, test, train=train, units="MW")
     first = page[page.index('<section id="limits">') : page.index('<section id="good">')]
     for limit in model.facets_:
@@ -197,6 +190,7 @@ def test_the_first_screen_has_limits_evidence_and_trust(page_of: Page) -> None:
     assert "not seen" in first
     assert "observed decisions lie on the limit, none beyond" in first
     assert "hidden limits and 1 balance explain" in page[: page.index("<nav")]
+    assert "of what varies in rows it has not seen" in page[: page.index("<nav")]
     assert "the best simpler predictor" in page[: page.index("<nav")]
     assert "[MW] (MW)" not in page
     assert not re.search(r"[+-]\d\.\d+e-1[0-9]", page)
@@ -230,10 +224,8 @@ def test_a_poor_fit_says_so_first(page_of: Page, power: fl.Decisions) -> None:
     noisy = changed(
         power, lambda _, decisions: np.add(decisions, rng.normal(0, 1, decisions.shape), decisions)
     )
-    model = fl.RegionRegressor(fl.Facets(), cost=power.cost, random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(noisy.signals[:60], noisy.decisions[:60])
+    with warnings.catch_warnings(action="ignore"):
+        model = learned(noisy[:60])
     head = page_of(model, noisy[60:], train=noisy[:60]).partition("<nav")[0]
     assert re.search("explains? (only )?[0-9.]*\xa0?%|explains? (only )?nothing", head)
     assert "A poor fit" in head
@@ -244,12 +236,8 @@ def test_decisions_that_never_moved_are_one_line(page_of: Page, power: fl.Decisi
     signals = np.column_stack([power.signals, 0.1 * np.ones(len(power))])
     names = ([*power.names.signals, "cost_7"], [*power.names.decisions, "plant_7"])
     data = fl.Decisions.from_arrays(signals, decisions, [0, 1, 2, 8], names=names)
-    model = fl.RegionRegressor(fl.Facets(), cost=[0, 1, 2, 8], random_state=0)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        model.fit(
-            *(pd.DataFrame(x, columns=n) for x, n in ((signals, names[0]), (decisions, names[1])))
-        )
+    with warnings.catch_warnings(action="ignore"):
+        model = learned(data)
     assert all("plant_7" not in facet.text for facet in model.facets_)
     page = page_of(model, data, refit=False)
     first = page[page.index('<section id="limits">') : page.index('<section id="trust">')]
@@ -261,3 +249,37 @@ def test_decisions_that_never_moved_are_one_line(page_of: Page, power: fl.Decisi
         not in page[page.index('<section id="good">') : page.index('<section id="worst">')]
     )
     assert "0.000</td>" not in page
+
+
+# When limits bind.
+
+
+@pytest.mark.parametrize(
+    ("step", "count", "shape", "unit", "first"),
+    [
+        ("h", 80, (24, 4), "day", 0.0),
+        ("D", 80, (7, 12), "week", 0.0),
+        ("h", 24 * 90, (24, 14), "week", 24.0),  # of the hours 0, 24 and 48: weeks begin later
+    ],
+)
+def test_cells_of_a_calendar(
+    step: str, count: int, shape: tuple[int, int], unit: str, first: float
+) -> None:
+    times = pd.date_range("2025-03-03", periods=count, freq=step).to_numpy("datetime64[s]")
+    when = calendar(times)
+    means = when.mean(np.arange(float(count)))
+    assert (means.shape, when.unit) == (shape, unit)
+    assert np.isnan(means).sum() == max(0, np.prod(shape) - count)
+    assert means[0, 0] == pytest.approx(first)
+
+
+def test_limits_that_bind_and_their_prices_in_falling_order(
+    model: fl.RegionRegressor, power: fl.Decisions
+) -> None:
+    shown = binding_limits(limits_at(model, power.signals))
+    assert shown
+    assert all(limit.is_facet and limit.binds.any() for limit in shown)
+    share, prices = duration(shown[0].prices)
+    assert (share[0], share[-1]) == (0.0, 100.0)
+    assert (np.diff(prices) <= 0.0).all()
+    assert prices[0] == shown[0].prices.max()

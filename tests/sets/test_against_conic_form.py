@@ -14,8 +14,7 @@ from feaslearn.sets import AffineImage, PrimitiveSet
 from feaslearn.sets.half_spaces import extreme_points
 from feaslearn.solvers.conic import minimize_linear, nearest_by_solver
 from feaslearn.solvers.conic_form import ConicForm
-from feaslearn.solvers.oracle_kernels import minimize_rows
-from feaslearn.tolerances import ACCEPT_TOL, SAME_TOL, TIE_TOL
+from feaslearn.tolerances import ACCEPT_TOL, SAME_TOL
 from registry import EVERY_SET, Array, example
 
 #: Random costs and points of each set.
@@ -115,6 +114,7 @@ def test_a_face_holds_the_minimisers_and_no_other_point(name: str) -> None:
     discrete = of.primitive.discrete
     for q, least in zip(of.costs, of.minima, strict=True):
         face = of.primitive.face(q)
+        assert of.primitive.tied(q)[0] != face.is_point
         ends = face.primitive.argmin(rng.normal(size=(4, face.primitive.dimension)))
         mixed = rng.dirichlet(np.ones(4), size=0 if discrete else 3) @ ends
         for z in (*ends, *mixed):
@@ -175,13 +175,3 @@ def test_centre_and_vertices(name: str) -> None:
     of.assert_inside(V)
     assert len(extreme_points(V)) == len(V)
     assert ((of.costs @ V.T).min(axis=1) <= of.minima + of.slack(of.costs)).all()
-
-
-@pytest.mark.parametrize("name", [name for name in EVERY if example(name).code() is not None])
-def test_kernels(name: str) -> None:
-    of = case(name)
-    code = of.primitive.code()
-    Z = np.empty_like(of.costs)
-    tolerances = TIE_TOL * np.abs(of.costs).max(axis=1)
-    minimize_rows(code, of.costs, tolerances, Z, np.empty(len(Z), dtype=bool))
-    of.assert_minimisers(Z)

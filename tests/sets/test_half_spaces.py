@@ -14,24 +14,11 @@ import feaslearn as fl
 from feaslearn.exceptions import EmptySetError, TooManyVerticesError
 from feaslearn.sets import AffineImage, Box, Hypersimplex, L1Ball, L2Ball, Polytope, Simplex
 from feaslearn.sets import half_spaces as module
-from feaslearn.sets.half_spaces import (
-    HalfSpaces,
-    extreme_points,
-    half_spaces_of_points,
-)
+from feaslearn.sets.half_spaces import HalfSpaces, extreme_points, half_spaces_of_points
 from feaslearn.sets.vertex_enumeration import middle_point, nearest_points, vertices_of_form
 from feaslearn.solvers.conic_form import Cone, ConicForm
 from feaslearn.solvers.oracle_kernels import L2_BALL
-from registry import (
-    FOR_EACH_SET,
-    NAMES,
-    cube,
-    example,
-    generators,
-    mixtures,
-    random_map,
-    size_of,
-)
+from registry import FOR_EACH_SET, NAMES, cube, example, generators, mixtures, random_map, size_of
 
 
 @given(rng=generators(), n=st.integers(1, 4), rank=st.integers(0, 4), count=st.integers(1, 12))

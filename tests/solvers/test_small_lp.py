@@ -9,7 +9,6 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from numba.core.caching import CompileResultCacheImpl
-from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from feaslearn import tolerances
@@ -17,8 +16,7 @@ from feaslearn.solvers import oracle_kernels, small_lp_kernels
 from feaslearn.solvers.jit import kernel
 from feaslearn.solvers.small_lp import Limits, solve_programs
 from feaslearn.solvers.small_lp_kernels import INFEASIBLE, OPTIMAL, solve_rows, workspace
-
-Array = NDArray[np.float64]
+from registry import Array
 
 
 class Program(NamedTuple):

@@ -115,24 +115,20 @@ def test_an_exact_fit_ends_the_search(caplog: pytest.LogCaptureFixture) -> None:
 
 # Limits, threads, starts that are given, and messages
 
-NOISY = fl.datasets.make_power5(60, noise=0.1, random_state=0)
-
-
-def fit(trainer: Annealing, **options: object) -> fl.RegionRegressor:
-    options = {"cost": NOISY.cost, "random_state": 0, **options}
-    model = fl.RegionRegressor(fl.Affine(fl.Simplex(4)), trainer=trainer, **options)
-    return model.fit(NOISY.signals, NOISY.decisions)
+NOISY, FOUR = fl.datasets.make_power5(60, noise=0.1, random_state=0), fl.Affine(fl.Simplex(4))
 
 
 @pytest.mark.parametrize("max_iter", [0, 1, 3])
 def test_the_limit_on_iterations(max_iter: int) -> None:
-    result = fit(Annealing(max_iter, tol=0.0, n_starts=1, ridge=0.1)).result_
-    assert result.status == "iteration limit"
+    trainer = Annealing(max_iter, tol=0.0, n_starts=1, ridge=0.1)
+    assert fit_to(NOISY, FOUR, trainer=trainer).result_.status == "iteration limit"
 
 
 def test_the_best_of_all_starts_is_kept() -> None:
-    result = fit(Annealing(20, n_starts=4, ridge=0.1)).result_
-    one = fit(Annealing(20, n_starts=1, ridge=0.1)).result_
+    result, one = (
+        fit_to(NOISY, FOUR, trainer=Annealing(20, n_starts=count, ridge=0.1)).result_
+        for count in (4, 1)
+    )
     assert result.n_iter > one.n_iter
     assert result.objective <= one.objective * (1 + 1e-9)
 

@@ -8,14 +8,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from numpy.typing import NDArray
 
 import feaslearn as fl
 from facet_recovery import learned_rows, random_polytope
 from feaslearn.exceptions import DataError, NotFittedError
-from registry import fit_to
-
-Array = NDArray[np.float64]
+from registry import Array, fit_rows, fit_to
 
 
 def fit(signals: Array, decisions: Array, costs: Array, **options: object) -> fl.RegionRegressor:
@@ -34,10 +31,9 @@ def test_power5() -> None:
     for seed in range(5):
         data = fl.datasets.make_power5(300, random_state=seed)
         train, test = data[:100], data[100:]
-        model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            predicted = model.fit(train.signals, train.decisions).predict(test.signals)
+            predicted = fit_to(train, fl.Facets()).predict(test.signals)
         losses.append(((predicted - test.decisions) ** 2).sum(axis=1).mean())
     # The claim is about the mean: single draws of 100 rows reach 0.03.
     assert np.mean(losses) <= 0.02
@@ -176,8 +172,7 @@ def frames() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def fit_frames(signals: Any, decisions: Any, hypothesis: Any = None) -> fl.RegionRegressor:
-    model = fl.RegionRegressor(hypothesis or fl.Facets(), cost=["c1", "c2", "c3"], random_state=0)
-    return model.fit(signals, decisions)
+    return fit_rows(signals, decisions, hypothesis or fl.Facets(), cost=["c1", "c2", "c3"])
 
 
 def test_the_hidden_line_is_written_in_names_and_printed() -> None:

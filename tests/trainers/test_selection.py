@@ -1,21 +1,22 @@
-"""The hypothesis that is selected where none is given, and the trainer of a hypothesis."""
+"""The hypothesis that is selected, the trainer of a hypothesis, and what every trainer reports."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 import feaslearn as fl
 from feaslearn.data import Block, Samples
-from feaslearn.exceptions import UnsupportedError
-from feaslearn.trainers import Annealing, Auto, Convex, FacetLearning, selection
-from feaslearn.trainers.automatic import choose_trainer
+from feaslearn.exceptions import DataError, SolverError
+from feaslearn.results import Status, TrainingResult
+from feaslearn.trainers import Annealing, Convex, FacetLearning, selection
 from feaslearn.trainers.objective import Objective
-from feaslearn.trainers.selection import Race, linear_policy, select
-from registry import fit_to
+from feaslearn.trainers.selection import Race, choose_trainer, linear_policy, select
+from feaslearn.trainers.ties import tied_share
+from registry import fit_rows, fit_to
 
 POLICY, BALL = linear_policy(), fl.Affine(fl.L2Ball(2))
 
@@ -157,7 +158,7 @@ def test_decisions_that_do_not_minimise_the_cost_are_warned_of() -> None:
     random = np.random.default_rng(0)
     signals = random.uniform(size=(200, 4))
     decisions = np.sin(9.0 * signals[:, 2:3]) * np.array([1.0, -1.0])
-    model = fl.RegionRegressor(cost=[0, 1], random_state=0).fit(signals, decisions)
+    model = fit_rows(signals, decisions)
     assert any("a tree ensemble predicts better" in text for text in model.result_.warnings)
     assert model.result_.details["held-out R² of extra trees"] > 0.9
     warned = selected("power5").result_.warnings
@@ -187,19 +188,7 @@ def test_the_number_of_folds_follows_the_size() -> None:
 
 
 def test_a_given_trainer_limits_the_selection() -> None:
-    model = fl.RegionRegressor(cost=[0, 1], trainer=Convex(), random_state=0)
-    data = box_data()
-    assert isinstance(model.fit(data.signals, data.decisions).hypothesis_, fl.Minkowski)
-
-
-def test_the_smaller_limit_holds() -> None:
-    data = fl.datasets.make_power5(60, noise=0.1, random_state=0)
-    for own, of_trainer in ((1e-6, None), (1e-6, 60.0), (60.0, 1e-6)):
-        limits = {"trainer": Annealing(max_seconds=of_trainer), "max_seconds": own}
-        assert fit_to(data, fl.Affine(fl.Simplex(6)), **limits).result_.status == "time limit"
-    for limit in ({"max_seconds": 0}, {"trainer": Auto(max_seconds=0)}):
-        with pytest.raises(fl.exceptions.DataError, match="max_seconds=0 is neither"):
-            fit_to(data, SUM, **limit)
+    assert isinstance(fit_to(box_data(), trainer=Convex()).hypothesis_, fl.Minkowski)
 
 
 @pytest.mark.parametrize("name", DATA)
@@ -235,5 +224,140 @@ def test_trainers_by_hypothesis() -> None:
         assert isinstance(choose_trainer("auto", problem), expected)
     mine = Annealing(max_iter=3)
     assert choose_trainer(mine, problem) is mine
-    with pytest.raises(UnsupportedError, match="trainer='fast' is not known"):
-        choose_trainer("fast", problem)
+
+
+# What every trainer reports, refuses, and leaves as it was.
+
+COSTS = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0], [0.0, 0.0]])
+
+
+def small_objective(hypothesis: object = None) -> Objective:
+    decisions = np.array([[1.0, 0.5], [0.0, 1.0], [0.5, 0.5], [np.nan, 1.0]])
+    whole = Block(np.ones((4, 1)), COSTS, decisions, np.array([0.1, 0.2, 0.3, 0.4]))
+    hypothesis = hypothesis or fl.Affine(fl.Simplex(2))
+    return Objective(hypothesis, Samples.of(whole, 3))
+
+
+def test_ties_are_counted_by_weight() -> None:
+    assert tied_share(small_objective(), np.eye(2).ravel()) == pytest.approx(0.7)
+
+
+def test_columns_that_coincide_do_not_tie() -> None:
+    assert tied_share(small_objective(), np.full(4, 0.5)) == 0.0
+    point = small_objective(hypothesis=fl.Minkowski([fl.Term(fl.Simplex(2))], scale="constant"))
+    assert tied_share(point, np.array([0.0, 0.3, 0.4])) == 0.0
+    assert tied_share(point, np.array([1e-30, 0.0, 0.0])) == pytest.approx(0.7)
+
+
+def test_the_loss_takes_the_first_of_tied_minimisers() -> None:
+    # Misses by row: (0, -0.5), none, (0.5, -0.5), (unobserved, -1).
+    found = small_objective().value(np.eye(2).ravel())
+    assert found == pytest.approx(0.1 * 0.25 + 0.3 * 0.5 + 0.4)
+
+
+CASES = {
+    "convex": (fl.Minkowski.hypersimplices(2), Convex()),
+    "penalised": (fl.Minkowski.hypersimplices(2), Convex(ridge=0.1, sparsity=0.01)),
+    "robust": (fl.Minkowski.hypersimplices(2), Convex(robust=True)),
+    "scaled": (fl.Minkowski([fl.Term(fl.Simplex(2))], scale="constant"), Convex()),
+    "facets": (fl.Facets(max_facets=2), FacetLearning()),
+    "annealing": (fl.Affine(fl.Simplex(2)), Annealing(n_starts=1)),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_result_says_everything_and_nothing_that_is_not_so(name: str) -> None:
+    hypothesis, trainer = CASES[name]
+    data, before = fl.datasets.make_switch(40, noise=0.1, random_state=0), repr(trainer)
+    model, again = (fit_to(data, hypothesis, trainer=trainer) for _ in range(2))
+    np.testing.assert_array_equal(again.theta_, model.theta_)
+    assert repr(trainer) == before
+    result = model.result_
+    losses = ((model.predict(data.signals) - data.decisions) ** 2).sum(axis=1)
+    assert result.objective == pytest.approx(losses.mean(), abs=1e-9)
+    assert result.objective <= data.decisions.var(axis=0).sum()
+    assert result.status in get_args(Status)
+    assert result.lower_bound is None or result.lower_bound <= result.objective + 1e-9
+    assert result.ties_met is not None
+    assert result.ties_met >= result.tied_share * len(data) - 1e-9
+    if result.is_global:
+        assert result.lower_bound is not None
+        penalised = "with" in result.optimum
+        assert penalised or result.gap <= 1e-4 * result.objective + 1e-9
+    held = result.details.get("ridge", 0.0) > 0.0
+    assert ("ridge" in result.optimum) == (held and result.is_global)
+    assert held or name != "penalised"
+    for label in ("status", "optimum", "lower bound", "ties met", "predictions that tie"):
+        assert label in str(result)
+
+
+#: Numbers next to what is allowed.
+WRONG = {
+    fl.trainers.Annealing: {
+        "ridge": -1.0,
+        "ridge_floor": 2.0,
+        "warmest": 0.0,
+        "n_starts": 0,
+        "tol": -1.0,
+        "max_iter": -1,
+    },
+    fl.trainers.Convex: {"ridge": -1.0, "sparsity": "much", "n_folds": 1},
+    fl.trainers.FacetLearning: {"noise": -1.0},
+}
+
+
+@pytest.mark.parametrize("kind", WRONG, ids=lambda kind: kind.__name__)
+def test_all_wrong_parameters_are_named_together(kind: type[fl.trainers.Trainer]) -> None:
+    with pytest.raises(DataError) as caught:
+        kind(**WRONG[kind]).train(small_objective(), np.random.default_rng(0))
+    for name, value in WRONG[kind].items():
+        assert f"{name}={value!r}" in str(caught.value)
+
+
+@pytest.mark.parametrize("value", [np.nan, -1e200])
+def test_parameters_that_diverged_are_refused(
+    value: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search = Annealing.search
+
+    def diverging(self: Annealing, *arguments: Any) -> Any:
+        trained = search(self, *arguments)
+        trained.theta[1] = value
+        return trained
+
+    monkeypatch.setattr(Annealing, "search", diverging)
+    data = fl.datasets.make_switch(10, random_state=0)
+    with pytest.raises(SolverError, match="the first is number 1 of"):
+        fit_to(data, fl.Affine(fl.Simplex(2)), trainer=Annealing(max_iter=1))
+
+
+# What a result says of its optimum.
+
+
+def result(**changes: object) -> TrainingResult:
+    parts = {
+        "status": "converged",
+        "trainer": "Mine(a=1)",
+        "objective": 0.25,
+        "n_iter": 12,
+        "seconds": 1.23456,
+        **changes,
+    }
+    return TrainingResult(**parts)
+
+
+def test_gap_is_the_distance_to_the_bound() -> None:
+    assert result().gap is None
+    assert result(lower_bound=0.2).gap == pytest.approx(0.05)
+    assert result(lower_bound=0.25).gap == 0.0
+
+
+def test_what_kind_of_optimum_it_is_follows_from_the_status_and_the_penalties() -> None:
+    assert result(status="optimal").optimum == "global"
+    assert result(status="optimal").is_global
+    held = result(status="optimal", details={"ridge": 0.1, "sparsity": 0.0, "terms": 3.0})
+    assert held.optimum == "global, of the loss with ridge"
+    assert result().optimum.startswith("local")
+    assert not result().is_global
+    assert result(status="time limit").optimum.startswith("none")
+    assert result(status="time limit", lower_bound=0.1).optimum.startswith("not proved")

@@ -16,7 +16,7 @@ from feaslearn.metrics import pooled_r2
 from feaslearn.trainers.facets import Task, learn_facets
 from feaslearn.trainers.facets.hyperplanes import Metric, identified
 from feaslearn.trainers.facets.rows import standard_rows
-from registry import known_limits
+from registry import Array, fit_rows, known_limits
 from trainers.facets.worlds import World, learn, make_world
 
 CASE39 = Path(__file__).parents[3] / "benchmarks" / "data" / "case39_api.csv"
@@ -206,14 +206,11 @@ def test_rounding_does_not_choose_between_columns_that_act_alike(seed: int) -> N
 def test_rounded_rows_do_not_show_a_bound_twice() -> None:
     """A log of 39 buses in three decimals once had facets that repeat bounds, x6 <= 9 of them."""
     table = np.genfromtxt(CASE39, delimiter=",", skip_header=1)[:150].round(3)
-    model = fl.RegionRegressor(fl.Facets(), cost=list(range(10)), random_state=0)
-    facets = model.fit(table[:, :18], table[:, 18:28]).facets_
+    facets = fit_rows(table[:, :18], table[:, 18:28], fl.Facets()).facets_
     assert not [facet.text for facet in facets if re.fullmatch(r"x\d+ [<>]= [\d.]+", facet.text)]
 
 
 # Degenerate rows: feasible at every training signal, and no worse than a box.
-
-Array = np.ndarray
 
 
 def with_facets(world: World, a: Array, f: Array) -> World:
@@ -321,8 +318,7 @@ def plant_and_store(noise: float = 0.0) -> World:
 def test_a_known_bound_replaces_one_that_was_not_seen(noise: float, near: float) -> None:
     world = plant_and_store(noise)
     known = fl.Known(bounds=([None, -0.5], None))
-    model = fl.RegionRegressor(fl.Facets(), cost=[0, 1], known=known, random_state=0)
-    model.fit(world.signals, world.decisions)
+    model = fit_rows(world.signals, world.decisions, fl.Facets(), known=known)
     low = world.features[:20] - [0.0, 1.0, 0.0]
     costs = np.tile([1.0, 2.0], (20, 1))
     true = world.region.solve(low, costs).decisions
@@ -395,8 +391,7 @@ def test_the_row_that_reached_farthest_does_not_close_a_side() -> None:
     signals, random = np.asarray(data.signals), np.random.default_rng(0)
     found = []
     for _ in range(6):
-        model = fl.RegionRegressor(fl.Facets(), cost=data.cost, random_state=0)
-        model.fit(signals, data.decisions)
+        model = fit_rows(signals, data.decisions, fl.Facets(), cost=data.cost)
         found.append(model.predict(new.signals))
         signals = np.asarray(data.signals) * (1.0 + 1e-14 * random.normal(size=signals.shape))
     for each in found[1:]:
@@ -412,8 +407,7 @@ def test_a_side_ends_where_the_others_were_seen_to_end(often: int) -> None:
     rank = prices.argsort(axis=1).argsort(axis=1)
     schedules = np.clip(3.4 - rank, 0.0, 1.0)
     train = np.append(np.flatnonzero(rank[:, 5] > 3)[:40], np.flatnonzero(rank[:, 5] == 3)[:often])
-    model = fl.RegionRegressor(fl.Facets(), cost=list(range(6)), random_state=0)
-    model.fit(prices[train], schedules[train])
+    model = fit_rows(prices[train], schedules[train], fl.Facets())
     assert "x5 <= 1 (upper not seen)" in str(model.facets_)
     np.testing.assert_allclose(model.predict(prices), schedules, atol=1e-6)
 
@@ -425,7 +419,6 @@ def test_a_side_short_of_the_others_stays_where_rows_need_it() -> None:
     for j in prices.argsort(axis=1).T:
         schedules[rows, j] = np.minimum(left, np.where(j == 3, 0.7, 1.0))
         left -= schedules[rows, j]
-    model = fl.RegionRegressor(fl.Facets(), cost=list(range(4)), random_state=0)
-    model.fit(prices, schedules)
+    model = fit_rows(prices, schedules, fl.Facets())
     assert "0 <= x3 <= 0.7\n" in str(model.facets_) + "\n"
     np.testing.assert_allclose(model.predict(prices), schedules, atol=1e-6)

@@ -155,9 +155,6 @@ def columns(log: Log) -> tuple[np.ndarray, np.ndarray]:
     return features, log.signals[:, :n]
 
 
-# Noise in proportion to the value.
-
-
 @pytest.mark.parametrize("level", [0.01, 0.02])
 def test_noise_in_proportion_to_the_value(level: float) -> None:
     assert r2(draw("network", "value", level, 3)) > 0.98
@@ -185,9 +182,6 @@ def test_the_error_of_a_slack() -> None:
     F = random.normal(size=(200_000, 1, 2)) @ root.T
     seen = (F @ f - x @ a).std(axis=0)
     np.testing.assert_allclose(noise.of_slack(a, f), seen, rtol=0.02)
-
-
-# Rounding.
 
 
 def test_steps_of_a_table_and_of_columns() -> None:

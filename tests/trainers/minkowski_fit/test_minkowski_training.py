@@ -5,7 +5,6 @@ from __future__ import annotations
 import cvxpy as cp
 import numpy as np
 import pytest
-from scipy.optimize import lsq_linear, nnls
 from sklearn.base import clone
 
 import feaslearn as fl
@@ -14,9 +13,8 @@ from feaslearn.exceptions import UnsupportedError
 from feaslearn.trainers import Convex, Trained
 from feaslearn.trainers.minkowski_fit.block_moments import moments_by_decision
 from feaslearn.trainers.minkowski_fit.moments import Moments, Rows, Split, leave_one_out
-from feaslearn.trainers.minkowski_fit.scale_cone import ScaleCone
 from feaslearn.trainers.objective import Objective
-from registry import fit_to
+from registry import SCALED_SETS, fit_rows, fit_to, scaled_least_squares
 
 MODELS = {
     "hypersimplices": fl.Minkowski.hypersimplices(3),
@@ -110,44 +108,16 @@ def test_against_a_program_written_out() -> None:
     assert free.value < program.value * (1 - 1e-4)
 
 
-ONE_TERM = {
-    "simplex": fl.Simplex(3),
-    "box": fl.Box(3, -1.0, [1.0, 2.0, 0.5]),
-    "l1-ball": fl.L1Ball(3),
-    "l2-ball": fl.L2Ball(3),
-    "hypersimplex": fl.Hypersimplex(3, 2),
-    "polytope": fl.Polytope(np.vstack([np.eye(3), -np.ones((1, 3))]), [0.0, 0.0, 0.0, -1.0]),
-}
-
-
-def design(whole: Block, primitive: object) -> tuple[np.ndarray, np.ndarray]:
-    """Write the fit as one least-squares problem in (alpha, b)."""
-    minimizers = primitive.argmin(whole.costs)
-    rows, right = [], []
-    for phi, z, x, w in zip(
-        whole.features, minimizers, whole.decisions, whole.weights, strict=True
-    ):
-        for j in np.flatnonzero(~np.isnan(x)):
-            block = np.zeros((len(phi), len(x)))
-            block[:, j] = phi
-            rows.append(np.sqrt(w) * np.concatenate([[z[j]], block.ravel()]))
-            right.append(np.sqrt(w) * x[j])
-    return np.array(rows), np.array(right)
-
-
-@pytest.mark.parametrize("name", ONE_TERM)
+@pytest.mark.parametrize("name", SCALED_SETS)
 @pytest.mark.parametrize("sign", [1.0, -1.0], ids=["open", "clipped"])
 @pytest.mark.parametrize("gaps", [False, True], ids=["complete", "gaps"])
 def test_equals_bounded_least_squares(name: str, sign: float, gaps: bool) -> None:
     for seed in range(2):
         whole = samples(seed, gaps=gaps)
         whole = whole._replace(costs=sign * whole.costs)
-        model = fl.Minkowski([fl.Term(ONE_TERM[name])], scale="constant")
+        model = fl.Minkowski([fl.Term(SCALED_SETS[name])], scale="constant")
         theta, result = train(problem(whole, model), ridge=0.0, sparsity=0.0)
-        matrix, right = design(whole, ONE_TERM[name])
-        lower = np.full(matrix.shape[1], -np.inf)
-        lower[0] = 0.0
-        expected = lsq_linear(matrix, right, (lower, np.inf), method="bvls", tol=1e-14)
+        expected = scaled_least_squares(whole, SCALED_SETS[name])
         np.testing.assert_allclose(theta, expected.x, atol=1e-6)
         assert result.objective == pytest.approx(2.0 * expected.cost, rel=1e-7)
         assert (theta[0] == 0.0) == (sign < 0)
@@ -255,8 +225,7 @@ def plant(count: int, kind: str, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
 @pytest.mark.parametrize("kind", ["constant", "affine", "index"])
 def test_auto_takes_the_scales_that_explain_the_data(kind: str) -> None:
     signals, decisions = plant(160, kind)
-    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=[0, 1, 2], random_state=0)
-    model.fit(signals, decisions)
+    model = fit_rows(signals, decisions, fl.Minkowski("auto"))
     assert model.hypothesis_.scale == kind
     assert fl.Minkowski("auto").get_params()["scale"] == model.hypothesis.scale == "auto"
     new = plant(50, kind, seed=1)
@@ -275,8 +244,7 @@ def days(count: int, wrong: int = 0) -> tuple[np.ndarray, np.ndarray]:
 
 def test_auto_finds_windows_of_hours() -> None:
     prices, schedules = days(60)
-    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=list(range(14)), random_state=0)
-    model.fit(prices[:20], schedules[:20])
+    model = fit_rows(prices[:20], schedules[:20], fl.Minkowski("auto"))
     assert model.hypothesis_.terms == "windows"
     wanted = repr(fl.Term(fl.Hypersimplex(6, 2), list(range(2, 8))))
     assert wanted in {repr(term) for term in model.hypothesis_.terms_of(14)}
@@ -298,29 +266,13 @@ def test_auto_finds_moving_averages_of_few_hours_and_limits_that_bend_on_both_si
     signals = random.uniform(-1.0, 1.0, size=(200, 2))
     bends = np.abs(signals[:, 1])
     decisions = np.where(signals[:, 0] > 0.0, -bends, 2.0 * bends)[:, None]
-    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=[0], random_state=0)
-    assert model.fit(signals[:150], decisions[:150]).score(signals[150:], decisions[150:]) > 0.98
-
-
-@pytest.mark.parametrize("rank", [4, 12])
-def test_exchanges_end_where_least_squares_does(rank: int) -> None:
-    random = np.random.default_rng(rank)
-    cone = ScaleCone((12, 1), None)
-    for _ in range(20):
-        root = random.normal(size=(rank, 12))
-        target = random.normal(size=rank)
-        H = root.T @ root + 1e-6 * np.eye(12)
-        found = cone.solve(H, root.T @ target, np.ones(12), (12, 1))
-        whole = np.vstack([root, 1e-3 * np.eye(12)])
-        expected = nnls(whole, np.append(target, np.zeros(12)))[0]
-        np.testing.assert_allclose(found.coefficients.ravel(), expected, atol=1e-7)
-        assert found.residual <= 1e-9
+    model = fit_rows(signals[:150], decisions[:150], fl.Minkowski("auto"))
+    assert model.score(signals[150:], decisions[150:]) > 0.98
 
 
 def test_anomalous_days_do_not_move_the_fit() -> None:
     prices, schedules = days(80, wrong=3)
-    model = fl.RegionRegressor(fl.Minkowski("auto"), cost=list(range(14)), random_state=0)
-    model.fit(prices[:30], schedules[:30])
+    model = fit_rows(prices[:30], schedules[:30], fl.Minkowski("auto"))
     assert model.result_.details["samples that count less than half"] == 3.0
     assert any("count less" in text for text in model.result_.warnings)
     assert model.result_.status == "converged"

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from feaslearn.arrays import Array, Mask
-from feaslearn.tolerances import DEPENDENT_TOL, FINEST, LSTSQ_TOL, SAME_TOL, TINY
+from feaslearn.tolerances import DEPENDENT_TOL, FINEST, LSTSQ_TOL, SAME_TOL, SUM_ROUNDING, TINY
 from feaslearn.trainers.facets.rows import Rows, equal_coefficients
 
 #: Standard errors beyond which a statistic is no accident, and deviations a row is not on a facet.
@@ -88,7 +88,8 @@ def hidden_equalities(
         first = (basis @ V[:, 0]) * unit
         spread = np.sqrt(profile**2 @ first**2)
         spread /= np.sqrt((spread**2).mean())
-    level, q = np.sqrt(values.clip(TINY)), 0
+    # Of an exact equality, rounding leaves an eigenvalue of either sign.
+    level, q = np.sqrt(values.clip(max(SUM_ROUNDING * float(values[-1]), TINY))), 0
     parts = residual @ V / level * np.sqrt(weight / w)[:, None]
     while q < d and level[q] < flat * level[-1] and _normal(parts[:, q], w):
         # The least and the greatest of q levels of the same noise, by chance.
