@@ -81,6 +81,4 @@ def run_command(line: str) -> None:
 
 def outliers(model: Any, count: int) -> Array:
     """Return which training rows are named as exceptional."""
-    named = np.zeros(count, bool)
-    named[list(getattr(model.result_, "exceptional", ()))] = True
-    return named
+    return np.isin(np.arange(count), list(getattr(model.result_, "exceptional", ())))
