@@ -103,10 +103,7 @@ class FacetLearning(Trainer):
             balance,
             hypothesis.max_facets,
         )
-        learned = self._learn(task)
-        odd = np.zeros(len(rows.features), bool)
-        if learned.exceptional is not None:
-            odd = learned.exceptional
+        learned, odd = self._learn(task)
         region = _exact_bounds(learned.rows, rows.decisions[~odd], bounds)
         theta = hypothesis.theta_of_rows(region)
         trained = measured(self, objective, theta, run.ended() if run.late() else "converged")
@@ -134,17 +131,18 @@ class FacetLearning(Trainer):
             result.warnings += _contradictions(rows, np.flatnonzero(complete), learned.error)
         return trained
 
-    def _learn(self, task: Task) -> Learned:
-        """Leave exceptional rows out; learn noisy rows where the data or the user say so."""
+    def _learn(self, task: Task) -> tuple[Learned, Mask]:
+        """Return what is learned from all rows but exceptional ones, and which these are."""
         odd = np.zeros(len(task.decisions), bool)
         if task.balance is None:
             odd = exceptional_rows(task.features, task.costs, task.decisions)
         learned = self._learn_sound(task.rows(np.flatnonzero(~odd)) if odd.any() else task)
         unexplained = np.ones(len(odd), bool)
         unexplained[~odd] = learned.unexplained
-        return learned._replace(unexplained=unexplained, exceptional=odd)
+        return learned._replace(unexplained=unexplained), odd
 
     def _learn_sound(self, task: Task) -> Learned:
+        """Learn exact rows, or noisy ones where the data or the user say so."""
         first, second = (replace(task, random=each) for each in task.random.spawn(2))
         exact = None
         if self.noise == "auto" or not self.noise:

@@ -92,8 +92,7 @@ class Learned(NamedTuple):
     rows leave a family), "other" (the other side of a facet), "rare" (no more rows than
     parameters) or "noisy". ``unexplained`` marks the rows that are still not optimal. ``data`` says
     whether decisions are "exact", "rounded" or "noisy", ``error`` by how much, in standard
-    deviations of the decisions, ``told`` whether the data show that; ``exceptional`` marks rows
-    that were left out of everything.
+    deviations of the decisions, ``told`` whether the data show that.
     """
 
     rows: FacetRows
@@ -103,7 +102,6 @@ class Learned(NamedTuple):
     unexplained: Mask
     data: str = "exact"
     error: float = 0.0
-    exceptional: Mask | None = None
     told: bool = True
 
 
